@@ -1,0 +1,1 @@
+"""Recordari: a rule-engine-first memory for AI agents, Chinese and English."""

@@ -1,0 +1,1 @@
+"""The ledger of decisions: record, prove, explain, replay."""

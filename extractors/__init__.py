@@ -1,0 +1,1 @@
+"""Text to mentions, cues and parts; knows nothing of memory."""

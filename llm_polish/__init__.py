@@ -1,0 +1,1 @@
+"""Candidate value to sentence: template always, a guarded LLM by choice."""

@@ -1,0 +1,406 @@
+"""The nouns of Recordari: turns, mentions, cues, candidates, verdicts, decisions and memory items, all frozen."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any, Literal, get_args
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, SerializeAsAny
+
+from .values import Value
+
+Speaker = Literal["user", "assistant", "tool", "document"]
+Action = Literal["ADD", "SUPERSEDE", "CONFIRM", "RETRACT", "HOLD", "IGNORE"]
+Act = Literal["state", "change", "correct", "adjust", "propose", "confirm", "reject", "retract", "end"]
+Polarity = Literal["affirmed", "negated"]
+Modality = Literal["asserted", "hypothetical", "question", "desired", "hedged", "joke", "quoted", "request"]
+MemoryType = Literal["fact", "preference", "event", "state", "skill"]
+ItemStatus = Literal["current", "scheduled", "superseded", "retracted", "held", "expired"]
+CueKind = Literal[
+    "negation", "hypothesis", "question", "wish", "hedge", "joke", "quotation", "third_party", "past", "plan",
+    "correction", "change", "adjustment", "repair", "proposal", "confirmation", "rejection", "withdrawal", "ending",
+    "request",
+]  # fmt: skip
+
+# The closed list of reason codes, by action; docs/reason-codes.md explains each (a test compares).
+REASONS: dict[Action, tuple[str, ...]] = {
+    "IGNORE": (
+        "no_candidate", "small_talk", "one_off_command", "question", "hypothetical", "desired", "hedged", "joke",
+        "quoted", "third_party", "negated", "agent_suggestion", "suggestion_rejected", "tool_output",
+        "agent_reasoning", "ambiguous_reference", "ambiguous_value", "unparseable_value", "no_slot",
+        "low_confidence", "rolled_back_rule",
+    ),
+    "CONFIRM": ("duplicate", "restated", "user_confirmed"),
+    "ADD": ("stated", "confirmed_suggestion", "induced", "historical", "reported"),
+    "SUPERSEDE": (
+        "correction_explicit", "correction_elliptical", "adjusted", "anchor_moved", "update_stated", "more_precise",
+        "user_over_agent", "condition_met",
+    ),
+    "RETRACT": ("withdrawn", "ended", "expired"),
+    "HOLD": (
+        "ambiguous_reference", "needs_approval", "unusual_change", "conflict_unresolved", "untrusted_source",
+        "possible_same_entity",
+    ),
+}  # fmt: skip
+
+# The closed vocabulary of a policy row: feature → values. ``slot`` is open (slot files name it). ASCII only:
+# these strings are all that the rule engine ever sees.
+FEATURES: dict[str, tuple[str, ...]] = {
+    "slot": (),
+    "kind": (
+        "time", "money", "number", "percent", "quantity", "address", "place", "person", "organization", "phone",
+        "email", "url", "identifier", "text", "none",
+    ),
+    "act": get_args(Act),
+    "form": ("full", "part", "adjustment", "answer", "bare"),  # bare: a value alone ("还是8万吧")
+    "polarity": get_args(Polarity),
+    "modality": get_args(Modality),
+    "time": ("current", "future", "past"),
+    "source": ("user", "assistant", "tool", "document", "person"),
+    "attribution": ("own", "reported"),  # reported: the speaker says that somebody else said it
+    "authority": ("none", "higher", "equal", "lower"),  # of this source against that of the known item
+    "relation": ("none", "equal", "narrower", "broader", "differs", "older"),
+    "wording": ("same", "other"),  # of an equal value: the same words, or others
+    "binding": ("named", "matched", "recent", "suggested", "ambiguous", "none"),
+    "value": ("ok", "ambiguous", "unparseable", "missing"),
+    "confidence": ("high", "medium", "low"),
+    "gate": ("none", "small_talk", "one_off_command", "tool_output", "agent_reasoning"),
+    "hedge": ("hold", "ignore"),  # what the slot does with a hedged value
+    "approval": ("yes", "no"),
+    "unusual": ("yes", "no"),
+}  # fmt: skip
+
+
+class Model(BaseModel):
+    """Base of the frozen nouns."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Span(Model):
+    """Character offsets into the original text, end exclusive."""
+
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+
+    def overlaps(self, other: Span) -> bool:
+        """True when both share a character."""
+        return self.start < other.end and other.start < self.end
+
+
+class Document(Model):
+    """What a document turn is: an executed one outranks recollection for contract terms."""
+
+    status: Literal["draft", "executed"] = "draft"
+    date: str | None = None
+
+
+class Turn(Model):
+    """One utterance as it arrived."""
+
+    turn_id: str
+    text: str
+    speaker: Speaker = "user"
+    said_at: AwareDatetime = Field(description="When it was said or written; relative words count from here.")
+    received_at: AwareDatetime = Field(description="When we learnt it.")
+    entity: str = Field("user", description="The principal the conversation is about: a client, a matter.")
+    author: str | None = None
+    conversation: str = "default"
+    ordinal: int = Field(0, ge=0, description="0-based place in the conversation.")
+    lang: Literal["zh", "en"] | None = None
+    timezone: str | None = None
+    locale: str | None = None
+    document: Document | None = None
+
+
+class Mention(Model):
+    """A typed, normalised value at exact characters of the original text."""
+
+    start: int
+    end: int
+    text: str
+    value: SerializeAsAny[Value]
+    rule: str
+
+    @property
+    def kind(self) -> str:
+        return type(self.value).kind
+
+    @property
+    def canonical(self) -> str:
+        return self.value.canonical
+
+    @property
+    def span(self) -> Span:
+        return Span(start=self.start, end=self.end)
+
+
+class Cue(Model):
+    """A word or pattern that changes how mentions count; ``covers`` are indices of mentions."""
+
+    kind: CueKind
+    start: int
+    end: int
+    text: str
+    rule: str
+    covers: tuple[int, ...] = ()
+    reparandum: tuple[int, int] | None = Field(None, description="A repair: the span that was replaced.")
+    repair: tuple[int, int] | None = Field(None, description="A repair: the span that replaces it.")
+    scope: tuple[int, int] | None = Field(None, description="The characters the cue governs.")
+
+
+class Part(Model):
+    """A typed fragment that is no mention by itself: a currency, a year, a floor, a mail domain, "yes"."""
+
+    type: str
+    start: int
+    end: int
+    text: str
+    value: str
+    rule: str
+
+
+class Refused(Model):
+    """A span that looks like a value and is none (31 April), kept so that its refusal can be logged."""
+
+    kind: str
+    start: int
+    end: int
+    text: str
+    why: str
+    rule: str
+
+
+class Hint(Model):
+    """What a NER model said about a span: recorded as input, confirmed or dropped by rules."""
+
+    label: str
+    start: int
+    end: int
+    text: str
+    model: str
+
+
+class Scan(Model):
+    """Everything the extractors found in one turn."""
+
+    lang: Literal["zh", "en"]
+    mentions: tuple[Mention, ...] = ()
+    cues: tuple[Cue, ...] = ()
+    parts: tuple[Part, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    hints: tuple[Hint, ...] = ()
+
+
+class Assertion(Model):
+    """How a mention was said; ``cues`` are the indices of the cues that made it so."""
+
+    polarity: Polarity = "affirmed"
+    modality: Modality = "asserted"
+    time: Literal["current", "future", "past"] = "current"
+    reported_by: str | None = Field(None, description="Who is said to have said it; None when the speaker did.")
+    cues: tuple[int, ...] = ()
+
+
+class Patch(Model):
+    """An open part of a value: only the currency, the year, the floor … replaces that part of the bound value."""
+
+    part: str
+    value: str
+    old: str | None = Field(None, description='The part replaced, when it was said ("不是12楼，是15楼").')
+
+
+class Adjustment(Model):
+    """An amount by which a bound value changes: add, subtract, multiply, earlier, later."""
+
+    operator: Literal["add", "subtract", "multiply", "later", "earlier"]
+    by: SerializeAsAny[Value] | None = None
+    factor: Decimal | None = None
+
+
+class Candidate(Model):
+    """What one turn may add to memory; slot, qualifier, entity and value may be open until bind completes them."""
+
+    act: Act = "state"
+    form: Literal["full", "part", "adjustment", "answer", "bare"] = "full"
+    slot: str | None = None
+    qualifier: str | None = Field(None, description='"" when the value has none; None when it is still open.')
+    entity: str | None = Field(None, description="None: the principal of the turn.")
+    kind: str | None = None
+    value: SerializeAsAny[Value] | None = None
+    old: SerializeAsAny[Value] | None = Field(None, description="The value said to be replaced.")
+    patch: Patch | None = None
+    adjustment: Adjustment | None = None
+    assertion: Assertion = Assertion()
+    start: int
+    end: int
+    surface: str = ""
+    evidence: tuple[tuple[int, int], ...] = Field((), description="Spans the capture used: trigger, label, value.")
+    mentions: tuple[int, ...] = Field((), description="Indices of the mentions it used.")
+    rule: str
+    confidence: Literal["high", "medium", "low"] = "high"
+    language: Literal["zh", "en"] = "en"
+
+
+class Verdict(Model):
+    """What policy says about a candidate."""
+
+    action: Action
+    reason: str
+    rule: str
+
+
+class MemoryItem(Model):
+    """One version of one remembered thing. ``valid_*``: true in the world; ``recorded_at``/``superseded_at``: known to us."""
+
+    id: str
+    version: int = Field(1, ge=1)
+    entity: str
+    type: MemoryType = "fact"
+    slot: str
+    qualifier: str = ""
+    value: SerializeAsAny[Value]
+    polarity: Polarity = "affirmed"
+    asserted_by: str
+    source: Literal["user", "assistant", "tool", "document", "person"] = "user"
+    status: ItemStatus = "current"
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    said_at: datetime
+    recorded_at: datetime
+    superseded_at: datetime | None = None
+    sentence: str = ""
+    surface: str = ""
+    turn_id: str
+    turn: int = 0
+    start: int = 0
+    end: int = 0
+    rule: str = ""
+    derived_from: tuple[str, ...] = Field((), description="Ids of the item versions it was computed from.")
+    confirmations: int = 0
+    conversation: str = "default"
+    language: Literal["zh", "en"] = "en"
+
+    @property
+    def kind(self) -> str:
+        return type(self.value).kind
+
+    @property
+    def canonical(self) -> str:
+        return self.value.canonical
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """(entity, slot, qualifier): where a single-valued slot holds one current value."""
+        return (self.entity, self.slot, self.qualifier)
+
+
+class Said(Model):
+    """What an earlier turn of this conversation talked about: the ground on which bind resolves "make it Friday"."""
+
+    turn: int
+    speaker: Speaker
+    slot: str | None
+    qualifier: str | None
+    entity: str | None
+    kind: str | None
+    action: Action
+    item: str | None = None
+
+
+class Proposal(Model):
+    """An agent's suggestion that still awaits an answer."""
+
+    turn: int
+    turn_id: str
+    candidate: Candidate
+    answers: str | None = Field(None, description="Item it would replace.")
+
+
+class Known(Model):
+    """What decisions about one turn may rest on: unsuperseded and held items, recent talk, open proposals."""
+
+    items: tuple[MemoryItem, ...] = ()
+    recent: tuple[Said, ...] = Field((), description="Oldest first, the last k turns of the conversation.")
+    proposals: tuple[Proposal, ...] = ()
+
+    def live(self) -> tuple[MemoryItem, ...]:
+        """Items that are current or scheduled."""
+        return tuple(item for item in self.items if item.status in {"current", "scheduled"})
+
+
+class Bound(Model):
+    """A candidate completed by bind, with the features policy judges."""
+
+    candidate: Candidate
+    slot: str | None = None
+    qualifier: str = ""
+    entity: str = "user"
+    value: SerializeAsAny[Value] | None = None
+    target: str | None = Field(None, description="Id of the known item it repeats, changes, corrects or withdraws.")
+    closes: tuple[str, ...] = Field((), description="Further items that end with it (old named values, members).")
+    derived_from: tuple[str, ...] = ()
+    question: str | None = Field(None, description="What to ask a person when it could not be bound.")
+    flags: tuple[str, ...] = ()
+    features: dict[str, str] = Field(default_factory=dict)
+
+
+class Decision(Model):
+    """One entry of the log: what was decided about one candidate, mention or turn, and everything it rested on."""
+
+    turn_id: str
+    turn: int
+    ordinal: int = Field(description="0-based place among the decisions of the turn.")
+    action: Action
+    reason: str
+    rule: str = Field(description="The policy rule (or gate, or law) that gave the verdict, id@version.")
+    capture: str | None = Field(None, description="The capture (or extraction) rule that made the candidate.")
+    slot: str | None = None
+    qualifier: str = ""
+    entity: str | None = None
+    kind: str | None = None
+    canonical: str | None = None
+    polarity: Polarity = "affirmed"
+    item: str | None = Field(None, description="The item version written or confirmed, or held.")
+    target: str | None = Field(None, description="The item version it replaced, confirmed or withdrew.")
+    rested_on: tuple[str, ...] = Field((), description="Ids of item versions the decision read.")
+    derived_from: tuple[str, ...] = ()
+    start: int = 0
+    end: int = 0
+    evidence: tuple[tuple[int, int], ...] = ()
+    cues: tuple[str, ...] = Field((), description="kind:rule:start-end of each cue that counted.")
+    features: dict[str, str] = Field(default_factory=dict)
+    flags: tuple[str, ...] = ()
+    question: str | None = None
+    hints: tuple[str, ...] = ()
+    ruleset: str = ""
+    runtime: str = ""
+    engine: str = ""
+
+
+class Outcome(Model):
+    """A decision and the item versions it writes: ``after`` of each pair is new or changed, ``before`` what it was."""
+
+    bound: Bound | None = None
+    decision: Decision
+    written: tuple[MemoryItem, ...] = Field((), description="New or changed versions, to be stored as they stand.")
+
+
+class Receipt(Model):
+    """What the caller of observe gets back after the commit."""
+
+    turn_id: str
+    decisions: tuple[Decision, ...] = ()
+    items: tuple[MemoryItem, ...] = Field((), description="Items written or changed by this turn.")
+    repeated: bool = Field(False, description="The turn was known already and nothing was written.")
+
+
+def utc(moment: datetime) -> str:
+    """ISO 8601 in UTC with seconds (and microseconds when there are any): the form stored and hashed."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def dump(model: BaseModel) -> dict[str, Any]:
+    """JSON-ready fields of a noun, without the absent ones."""
+    return model.model_dump(mode="json", exclude_none=True)

@@ -1,0 +1,102 @@
+"""What every rule file has in common: its header, its inline tests, and errors that carry file, line and column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Status = Literal["draft", "active", "retired"]
+Language = Literal["zh", "en", "any"]
+
+
+class Model(BaseModel):
+    """Base of every model read from a rule file: unknown keys are errors, nothing changes after loading."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=False)
+
+
+class Title(Model):
+    """The rule's name for people, in both languages."""
+
+    en: str
+    zh: str
+
+
+class Effective(Model):
+    """The days on which a rule counts; open ends are left out."""
+
+    since: date | None = Field(None, alias="from", description="First day.")
+    until: date | None = Field(None, description="Last day.")
+
+
+class InlineTest(Model):
+    """One sentence and what the rule makes of it. Each kind reads the keys it knows (see docs/rules.md)."""
+
+    say: str = Field(description="The sentence.")
+    now: str | None = Field(None, description="Time of saying, ISO 8601; default 2026-03-18T10:00:00+08:00.")
+    speaker: Literal["user", "assistant", "tool", "document"] = "user"
+    after: list[str] = Field(default_factory=list, description="Earlier turns of the same speaker, oldest first.")
+    known: dict[str, str] = Field(default_factory=dict, description="slot or slot[qualifier] → canonical value.")
+    expect: str | list[str] | None = Field(None, description='Canonical value(s) found, or "none".')
+    covers: str | list[str] | None = Field(None, description='Canonical values a cue covers, or "none".')
+    remembers: dict[str, str] | Literal["none"] | None = Field(None, description="Fields of the item that is current.")
+    does: str | None = Field(None, description="Action of the decision.")
+    reason: str | None = Field(None, description="Reason code of the decision.")
+    gives: dict[str, Any] | None = Field(None, description="For policy: features given and the verdict expected.")
+    because: str | None = Field(None, description="Why, for the reader.")
+    todo: str | None = Field(None, description="Known gap: what it should give; fails once it does.")
+
+
+class Change(Model):
+    """One line of a rule's history."""
+
+    version: int
+    note: str
+
+
+class RuleFile(Model):
+    """Header of every rule file."""
+
+    id: str = Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$", description="Dotted, never reused.")
+    version: int = Field(ge=1)
+    kind: str
+    status: Status = "active"
+    title: Title
+    owner: str
+    rationale: str = ""
+    references: list[str] = Field(default_factory=list)
+    effective: Effective | None = None
+    related: list[str] = Field(default_factory=list)
+    tests: list[InlineTest] = Field(default_factory=list)
+    changelog: list[Change] = Field(default_factory=list)
+
+    @property
+    def ref(self) -> str:
+        """``id@version``, the way decisions name a rule."""
+        return f"{self.id}@{self.version}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """One thing wrong with a rule file, at its place (lines and columns from 1)."""
+
+    file: str
+    line: int
+    column: int
+    message: str
+    way_out: str = ""
+
+    def __str__(self) -> str:
+        end = f". {self.way_out}" if self.way_out else ""
+        return f"{self.file}:{self.line}:{self.column}: {self.message}{end}"
+
+
+class RuleError(ValueError):
+    """A rule set that cannot be used; carries every problem found, not only the first."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        self.problems = sorted(problems)
+        super().__init__("\n".join(map(str, self.problems)))

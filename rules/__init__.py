@@ -1,0 +1,1 @@
+"""Rule files and what reads them: mentions plus what is known become verdicts."""

@@ -1,0 +1,1 @@
+"""Ways in for people and programs: command line, later HTTP and MCP."""

@@ -1,0 +1,1 @@
+"""SQL tables of turns, items and decisions, and the questions asked of them."""
