@@ -252,7 +252,10 @@ class Verdict(Model):
 
 
 class MemoryItem(Model):
-    """One version of one remembered thing. ``valid_*``: true in the world; ``recorded_at``/``superseded_at``: known to us."""
+    """One version of one remembered thing.
+
+    ``valid_from``/``valid_to``: true in the world; ``recorded_at``/``superseded_at``: known to us.
+    """
 
     id: str
     version: int = Field(1, ge=1)

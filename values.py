@@ -295,5 +295,5 @@ VALUE_TYPES: dict[str, type[Value]] = {
 
 
 def read_value(kind: str, fields: dict[str, Any]) -> Value:
-    """The typed value of ``kind`` from its JSON fields; raises KeyError for an unknown kind, ValueError for bad fields."""
+    """The typed value of ``kind`` from its JSON fields; KeyError: unknown kind, ValueError: bad fields."""
     return VALUE_TYPES[kind].model_validate(fields)

@@ -1,0 +1,49 @@
+# Two commands set Recordari up: `make demo` shows it at work, `make test` proves it. Both build .venv when it is missing.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+export PYTHONUTF8 := 1
+
+.PHONY: help demo test lint bench accuracy lock clean
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(BIN)/.base: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Recordari needs Python 3.11 or newer; set PYTHON=…" >&2; exit 2; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@touch $@
+
+$(BIN)/.dev: requirements-dev.lock $(BIN)/.base
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+	@touch $@
+
+demo: $(BIN)/.base ## three dialogues become memory, with refusals, history and proof
+	$(BIN)/recordari demo
+
+test: $(BIN)/.dev ## the whole test suite with coverage
+	$(BIN)/python -m pytest -c tests/pytest.ini tests -n 2 --dist loadgroup --cov --cov-config=pyproject.toml --cov-report=term --cov-fail-under=90
+
+lint: $(BIN)/.dev ## ruff, mypy --strict, import floors, rule files
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	cd tests && ../$(BIN)/python -m mypy --config-file ../pyproject.toml -p recordari
+	cd tests && ../$(BIN)/lint-imports --config ../pyproject.toml
+	$(BIN)/recordari rules lint
+	$(BIN)/recordari rules test
+
+bench: $(BIN)/.dev ## speed, memory and start-up, as tables and a plot in docs/
+	$(BIN)/python benchmarks/run.py
+
+accuracy: $(BIN)/.dev ## score extraction and rehearsal over a folder of cases: make accuracy CASES=folder
+	$(BIN)/python benchmarks/accuracy.py $(CASES)
+
+lock: $(BIN)/.dev ## refresh the hashed lock files
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --python-version 3.11 pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --python-version 3.11 --extra postgres --group dev pyproject.toml -o requirements-dev.lock
+
+clean: ## remove what the targets made
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

@@ -1,0 +1,281 @@
+"""The command line: every command imports what it needs when it runs, so that ``--help`` is there at once."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(
+    name="recordari",
+    help="Rule-engine-first memory for AI agents: dialogue in, typed and explained memory out.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+audit = typer.Typer(help="The ledger of decisions: verify it, sign a checkpoint.", no_args_is_help=True)
+rules = typer.Typer(help="Rule files: lint, test, schema.", no_args_is_help=True)
+app.add_typer(audit, name="audit")
+app.add_typer(rules, name="rules")
+
+# Exit codes: 0 done; 1 the check found something; 2 wrong use; 3 unreadable or corrupt input.
+FOUND, WRONG_USE, UNREADABLE = 1, 2, 3
+
+Rules = Annotated[
+    list[Path] | None,
+    typer.Option("--rules", help="Folder of rule files layered over the shipped packs; may be repeated."),
+]
+NoPacks = Annotated[bool, typer.Option("--no-packs", help="Leave the shipped packs out.")]
+NoNer = Annotated[bool, typer.Option("--no-ner", help="Run without name-recognition models.")]
+Store = Annotated[str | None, typer.Option("--store", help="File or URL of the store (default: RECORDARI_STORE).")]
+Namespace = Annotated[str | None, typer.Option("--namespace", help="Whose memory (default: RECORDARI_NAMESPACE).")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON lines instead of a table.")]
+
+
+def memory_of(store: str | None, namespace: str | None, rules: list[Path] | None, **options: Any) -> Any:
+    """The Memory that the options and the settings describe."""
+    from ..memory import Memory
+    from ..settings import Settings
+
+    settings = Settings()
+    return Memory.open(
+        store or settings.store,
+        namespace=namespace or settings.namespace,
+        rules=rules or settings.rules,
+        settings=settings,
+        **options,
+    )
+
+
+@app.command()
+def demo(
+    keep: Annotated[Path | None, typer.Option("--keep", help="Keep the demo's store in this file.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Only the first dialogue.")] = False,
+) -> None:
+    """Three dialogues become memory before your eyes: what was kept, what was refused and why, and the proof."""
+    from .demo import run
+
+    raise typer.Exit(run(keep, quick=quick))
+
+
+@app.command()
+def extract(
+    file: Annotated[str, typer.Argument(help="JSONL file, or - for standard input.")] = "-",
+    rules: Rules = None,
+    no_packs: NoPacks = False,
+    no_ner: NoNer = False,
+) -> None:
+    """Texts in, mentions and cues out; nothing is remembered."""
+    from .batch import extract_lines
+
+    raise typer.Exit(extract_lines(file, rules or (), packs=not no_packs, ner=not no_ner))
+
+
+@app.command()
+def rehearse(
+    file: Annotated[str, typer.Argument(help="JSONL file, or - for standard input.")] = "-",
+    rules: Rules = None,
+    no_packs: NoPacks = False,
+    no_ner: NoNer = False,
+    engine: Annotated[str | None, typer.Option(help="durable or reference; default: the best that runs here.")] = None,
+) -> None:
+    """Dialogues in, decisions and items out; each dialogue in a throw-away store of its own."""
+    from .batch import rehearse_lines
+
+    raise typer.Exit(rehearse_lines(file, rules or (), packs=not no_packs, ner=not no_ner, engine=engine))
+
+
+@app.command()
+def observe(
+    file: Annotated[str, typer.Argument(help="JSONL file, or - for standard input.")] = "-",
+    store: Store = None,
+    namespace: Namespace = None,
+    rules: Rules = None,
+    no_packs: NoPacks = False,
+    no_ner: NoNer = False,
+) -> None:
+    """Remember a JSONL dialogue; each turn's receipt is printed once it is safely stored."""
+    from .batch import observe_lines
+
+    with memory_of(store, namespace, rules, packs=not no_packs, ner=not no_ner) as memory:
+        raise typer.Exit(observe_lines(file, memory))
+
+
+@app.command()
+def items(
+    store: Store = None,
+    namespace: Namespace = None,
+    entity: Annotated[str | None, typer.Option(help="Only what is about this entity.")] = None,
+    slot: Annotated[str | None, typer.Option(help="Only this slot.")] = None,
+    as_of: Annotated[str | None, typer.Option("--as-of", help="What was true at this time (ISO 8601).")] = None,
+    known_at: Annotated[str | None, typer.Option("--known-at", help="What was known at this time (ISO 8601).")] = None,
+    history: Annotated[bool, typer.Option("--history", help="Superseded and withdrawn versions too.")] = False,
+    json: Json = False,
+) -> None:
+    """What is remembered: now, as of a time, as known at a time, or with its history."""
+    from .show import show_items
+
+    with memory_of(store, namespace, None) as memory:
+        found = memory.items(entity=entity, slot=slot, as_of=as_of, known_at=known_at, history=history)
+        show_items(found, as_json=json)
+
+
+@app.command()
+def history(item: str, store: Store = None, namespace: Namespace = None, json: Json = False) -> None:
+    """All versions of the thing an item is a version of, oldest first."""
+    from .show import show_items
+
+    with memory_of(store, namespace, None) as memory:
+        show_items(memory.history(item), as_json=json, title="History")
+
+
+@app.command()
+def recall(
+    query: str,
+    store: Store = None,
+    namespace: Namespace = None,
+    entity: Annotated[str | None, typer.Option(help="Only what is about this entity.")] = None,
+    top: Annotated[int, typer.Option(min=1, max=100, help="How many at most.")] = 10,
+    json: Json = False,
+) -> None:
+    """Full-text search over what is remembered; one Chinese character is enough."""
+    from .show import show_hits
+
+    with memory_of(store, namespace, None) as memory:
+        show_hits(memory.recall(query, entity=entity, top=top), as_json=json)
+
+
+@app.command()
+def explain(item: str, store: Store = None, namespace: Namespace = None, json: Json = False) -> None:
+    """Why an item is remembered: from the characters of the sentence to the rule that decided."""
+    from .show import show_explanation
+
+    with memory_of(store, namespace, None) as memory:
+        show_explanation(memory.explain(item), as_json=json)
+
+
+@app.command("why-not")
+def why_not(turn: str, store: Store = None, namespace: Namespace = None, json: Json = False) -> None:
+    """Why nothing (or not more) was remembered from a turn."""
+    from .show import show_explanation
+
+    with memory_of(store, namespace, None) as memory:
+        show_explanation(memory.why_not(turn), as_json=json)
+
+
+@app.command()
+def replay(store: Store = None, namespace: Namespace = None, json: Json = False) -> None:
+    """Decide everything again, from stored features and from stored text, and compare with the record."""
+    from .show import show_report
+
+    with memory_of(store, namespace, None) as memory:
+        raise typer.Exit(show_report(memory.replay(), as_json=json))
+
+
+@app.command()
+def polish(
+    store: Store = None,
+    namespace: Namespace = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many sentences at most.")] = 100,
+) -> None:
+    """Let the configured LLM reword waiting sentences; the guard keeps the template where a value drifts."""
+    from .show import show_polished
+
+    with memory_of(store, namespace, None) as memory:
+        show_polished(memory.polish(limit=limit))
+
+
+@audit.command()
+def verify(store: Store = None, namespace: Namespace = None, json: Json = False) -> None:
+    """Hash every record again and hold the tree against its checkpoints."""
+    from .show import show_report
+
+    with memory_of(store, namespace, None) as memory:
+        raise typer.Exit(show_report(memory.verify(), as_json=json))
+
+
+@audit.command()
+def checkpoint(store: Store = None, namespace: Namespace = None) -> None:
+    """Sign the present root of the log and copy it to the witness file."""
+    with memory_of(store, namespace, None) as memory:
+        print(memory.checkpoint())
+
+
+@rules.command("lint")
+def rules_lint(
+    folder: Annotated[list[Path] | None, typer.Argument(help="Folders; none: the shipped packs alone.")] = None,
+    no_packs: NoPacks = False,
+) -> None:
+    """Everything wrong with rule files, in one run, each with its place."""
+    from .rulework import lint
+
+    raise typer.Exit(lint(folder or [], packs=not no_packs))
+
+
+@rules.command("test")
+def rules_test(
+    folder: Annotated[list[Path] | None, typer.Argument(help="Folders; none: the shipped packs alone.")] = None,
+    no_packs: NoPacks = False,
+    rule: Annotated[str | None, typer.Option(help="Only the rule with this id.")] = None,
+) -> None:
+    """Run the inline tests of rule files."""
+    from .rulework import test
+
+    raise typer.Exit(test(folder or [], packs=not no_packs, rule=rule))
+
+
+@rules.command("lock")
+def rules_lock(folder: Annotated[Path, typer.Argument(help="Folder whose rules.lock.json to write.")]) -> None:
+    """Record id, version and digest of every rule of a folder; refuses a change without a version bump."""
+    from .rulework import lock
+
+    raise typer.Exit(lock(folder))
+
+
+@rules.command("schema")
+def rules_schema(kind: Annotated[str, typer.Argument(help="Kind of rule file, e.g. slot.")]) -> None:
+    """The JSON Schema of a kind of rule file, for editors."""
+    from .rulework import schema
+
+    raise typer.Exit(schema(kind))
+
+
+def main() -> None:
+    """Entry point: known errors become one clear line and an exit code, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    try:
+        app()
+    except Exception as error:
+        code = told(error)
+        if code is None:
+            raise
+        sys.exit(code)
+
+
+def told(error: Exception) -> int | None:
+    """Print an error that users can act on; its exit code, or None for one that is our own mistake."""
+    from ..intake import IntakeError
+    from ..rulefile import RuleError
+
+    if isinstance(error, BrokenPipeError):
+        return 0
+    if isinstance(error, RuleError | FileNotFoundError | PermissionError | IsADirectoryError | NotADirectoryError):
+        print(error, file=sys.stderr)
+        return UNREADABLE
+    if isinstance(error, IntakeError):
+        print(error, file=sys.stderr)
+        return WRONG_USE
+    from ..memory import NotFoundError
+    from ..store.engine import StoreError
+
+    if isinstance(error, NotFoundError):
+        print(error, file=sys.stderr)
+        return WRONG_USE
+    if isinstance(error, StoreError):
+        print(error, file=sys.stderr)
+        return UNREADABLE
+    return None
