@@ -1,0 +1,215 @@
+"""The append-only log of a namespace: gapless numbers, Merkle roots and proofs over any store that keeps rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from .merkle import Frontier, consistency_proof, inclusion_proof, leaf_hash
+from .record import Entry, Private, Record, Row, Salts, random_salts, read_record, sealed
+
+
+class StoredPrivate(Protocol):
+    """A personal value beside its record."""
+
+    @property
+    def value(self) -> str:
+        """Canonical JSON of the value."""
+
+    @property
+    def salt(self) -> str:
+        """The salt, hexadecimal."""
+
+
+class StoredRow(Protocol):
+    """A row as a store hands it back. ``private`` has only those fields that have not been erased."""
+
+    @property
+    def seq(self) -> int:
+        """0-based place in the log."""
+
+    @property
+    def record(self) -> str:
+        """The canonical JSON text, byte for byte as it was appended."""
+
+    @property
+    def leaf(self) -> bytes:
+        """The stored leaf hash (32 bytes); the verifier computes it afresh."""
+
+    @property
+    def private(self) -> Mapping[str, StoredPrivate]:
+        """Field name → value and salt."""
+
+
+class LogStore(Protocol):
+    """What a ledger needs from a store. All calls of one append happen in the writer's transaction.
+
+    A store never changes or deletes a record; the only thing it may drop is private values.
+    """
+
+    def append(self, namespace: str, rows: Sequence[Row]) -> None:
+        """Store rows as they are. Must fail when a ``seq`` exists already."""
+
+    def read(self, namespace: str, start: int = 0, stop: int | None = None) -> Iterable[StoredRow]:
+        """Rows with ``start <= seq < stop`` in order of ``seq``; to the end when ``stop`` is None."""
+
+    def size(self, namespace: str) -> int:
+        """Number of rows stored."""
+
+    def frontier(self, namespace: str) -> tuple[int, Sequence[bytes]]:
+        """Size and subtree roots as last set; ``(0, ())`` for a new namespace."""
+
+    def set_frontier(self, namespace: str, size: int, nodes: Sequence[bytes]) -> None:
+        """Keep the frontier that the next append starts from."""
+
+    def erase_private(self, namespace: str, seq: int, names: Sequence[str]) -> None:
+        """Destroy value and salt of these fields of record ``seq``; absent ones are no error."""
+
+    def checkpoints(self, namespace: str) -> Sequence[str]:
+        """Signed notes, oldest first."""
+
+    def add_checkpoint(self, namespace: str, size: int, note: str) -> None:
+        """Keep a signed note beside the log."""
+
+
+class LedgerError(RuntimeError):
+    """The log as stored cannot be continued; nothing may be remembered until it has been verified."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """An inclusion proof that anybody can check with ``merkle.verify_inclusion``."""
+
+    seq: int
+    size: int
+    leaf: bytes
+    path: tuple[bytes, ...]
+    root: bytes
+
+
+class Ledger:
+    """Appends to and proves from the log that a store keeps; holds no state of its own between calls."""
+
+    def __init__(self, salts: Salts = random_salts) -> None:
+        self._salts = salts
+
+    def append(
+        self, log: LogStore, namespace: str, entries: Iterable[Entry], *, recorded_at: datetime
+    ) -> tuple[Row, ...]:
+        """Write entries down at the end of the log, inside the caller's transaction; returns the rows."""
+        frontier = self.frontier(log, namespace)
+        rows: list[Row] = []
+        for entry in entries:
+            seq = frontier.size
+            record, private = sealed(
+                entry, namespace=namespace, seq=seq, recorded_at=recorded_at, salts=self._salts
+            )  # fmt: skip
+            leaf = leaf_hash(record.encode())
+            rows.append(Row(seq, record, leaf, private))
+            frontier = frontier.append(leaf)
+        if rows:
+            log.append(namespace, rows)
+            log.set_frontier(namespace, frontier.size, frontier.nodes)
+        return tuple(rows)
+
+    def erase(
+        self,
+        log: LogStore,
+        namespace: str,
+        places: Mapping[int, Sequence[str]],
+        *,
+        ground: str,
+        actor: str,
+        recorded_at: datetime,
+    ) -> Row:
+        """Destroy personal values and write down that, where, by whom and on what ground.
+
+        ``places`` maps the numbers of records to the fields whose values go. The records, and with them every
+        proof and checkpoint, stay as they are.
+        """
+        size = self.frontier(log, namespace).size
+        beyond = sorted(seq for seq in places if not 0 <= seq < size)
+        if beyond:
+            raise LedgerError(f"cannot erase from records {beyond}: the log of {namespace!r} ends at {size - 1}")
+        fields = [[seq, sorted(set(places[seq]))] for seq in sorted(places)]
+        entry = Entry("erasure", {"fields": fields, "ground": ground}, {"actor": actor})
+        (row,) = self.append(log, namespace, [entry], recorded_at=recorded_at)
+        for seq in sorted(places):
+            log.erase_private(namespace, seq, sorted(set(places[seq])))
+        return row
+
+    def frontier(self, log: LogStore, namespace: str) -> Frontier:
+        """The frontier as stored; LedgerError when it does not belong to the rows."""
+        size, nodes = log.frontier(namespace)
+        rows = log.size(namespace)
+        if size != rows:
+            raise LedgerError(
+                f"the log of {namespace!r} has {rows} records but its frontier says {size}: verify it before writing on"
+            )
+        try:
+            return Frontier(size, tuple(nodes))
+        except ValueError as wrong:
+            raise LedgerError(f"the frontier of {namespace!r} is damaged: {wrong}") from wrong
+
+    def root(self, log: LogStore, namespace: str) -> tuple[int, bytes]:
+        """Size and root hash of the log as it stands."""
+        frontier = self.frontier(log, namespace)
+        return frontier.size, frontier.root()
+
+    def prove(self, log: LogStore, namespace: str, seq: int, size: int | None = None) -> Proof:
+        """Proof that record ``seq`` is in the log of ``size`` records (default: all)."""
+        leaves = [row.leaf for row in log.read(namespace, 0, size)]
+        path = inclusion_proof(leaves, seq)
+        return Proof(seq, len(leaves), leaves[seq], path, Frontier().extend(leaves).root())
+
+    def prove_growth(self, log: LogStore, namespace: str, old: int, new: int | None = None) -> tuple[bytes, ...]:
+        """Proof that the log of ``new`` records (default: all) only added to the one of ``old``."""
+        return consistency_proof([row.leaf for row in log.read(namespace, 0, new)], old)
+
+    def records(
+        self, log: LogStore, namespace: str, start: int = 0, stop: int | None = None
+    ) -> Iterable[tuple[Record, Mapping[str, Private]]]:
+        """Records with what is left of their private values, in order."""
+        for row in log.read(namespace, start, stop):
+            yield read_record(row.record), {name: Private(each.value, each.salt) for name, each in row.private.items()}
+
+
+class MemoryLog:
+    """A log store in plain memory: for throw-away ledgers such as rehearsals and for the tests of the algorithms."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, list[Row]] = {}
+        self._frontiers: dict[str, tuple[int, tuple[bytes, ...]]] = {}
+        self._notes: dict[str, list[str]] = {}
+
+    def append(self, namespace: str, rows: Sequence[Row]) -> None:
+        kept = self._rows.setdefault(namespace, [])
+        for row in rows:
+            if row.seq != len(kept):
+                raise LedgerError(f"record {row.seq} cannot follow {len(kept) - 1}")
+            kept.append(row)
+
+    def read(self, namespace: str, start: int = 0, stop: int | None = None) -> Iterable[Row]:
+        return tuple(self._rows.get(namespace, [])[start:stop])
+
+    def size(self, namespace: str) -> int:
+        return len(self._rows.get(namespace, []))
+
+    def frontier(self, namespace: str) -> tuple[int, Sequence[bytes]]:
+        return self._frontiers.get(namespace, (0, ()))
+
+    def set_frontier(self, namespace: str, size: int, nodes: Sequence[bytes]) -> None:
+        self._frontiers[namespace] = (size, tuple(nodes))
+
+    def erase_private(self, namespace: str, seq: int, names: Sequence[str]) -> None:
+        row = self._rows[namespace][seq]
+        left: dict[str, Any] = {name: each for name, each in row.private.items() if name not in names}
+        self._rows[namespace][seq] = Row(row.seq, row.record, row.leaf, left)
+
+    def checkpoints(self, namespace: str) -> Sequence[str]:
+        return tuple(self._notes.get(namespace, ()))
+
+    def add_checkpoint(self, namespace: str, size: int, note: str) -> None:
+        self._notes.setdefault(namespace, []).append(note)

@@ -1,0 +1,196 @@
+"""Canonical JSON of a ledger record, with personal fields as salted hashes whose values lie beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from ..model import Decision, MemoryItem, dump, utc
+
+FORMAT = 1
+SALT_BYTES = 32
+# RFC 8785 writes numbers as IEEE doubles: beyond this an integer would no longer be exact there.
+LARGEST_INTEGER = 2**53 - 1
+# What a decision says about a person: erasable, therefore never in the record itself.
+PERSONAL = ("canonical", "entity", "hints", "qualifier", "question")
+
+_KEY = re.compile(r"[\x20-\x7e]+")
+
+Salts = Callable[[str, int, str], bytes]
+"""Where salts come from: (namespace, seq, field) → 32 bytes."""
+
+
+class RecordError(ValueError):
+    """A value that has no place in a canonical record; says where it stands and what is allowed."""
+
+
+def canonical(value: Any) -> str:
+    """The one JSON text of ``value``; equal to RFC 8785, because what could differ is refused.
+
+    Allowed: null, booleans, integers up to 2**53 - 1, strings, lists, and objects with ASCII keys. Decimals
+    and dates are strings; a float is an error, never rounded.
+    """
+    _check(value, "$")
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+
+
+def _check(value: Any, where: str) -> None:
+    if value is None or isinstance(value, bool):
+        return
+    if isinstance(value, str):
+        if any("\ud800" <= char <= "\udfff" for char in value):
+            raise RecordError(f"{where}: half of a surrogate pair is no character; repair the text before it is kept")
+    elif isinstance(value, int):
+        if abs(value) > LARGEST_INTEGER:
+            raise RecordError(f"{where}: {value} is beyond 2**53 - 1; write it as a string")
+    elif isinstance(value, list | tuple):
+        for index, each in enumerate(value):
+            _check(each, f"{where}[{index}]")
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            if not isinstance(key, str) or not _KEY.fullmatch(key):
+                raise RecordError(f"{where}: the key {key!r} is not printable ASCII")
+            _check(each, f"{where}.{key}")
+    else:
+        raise RecordError(f"{where}: {type(value).__name__} has no canonical form; write it as a string")
+
+
+@dataclass(frozen=True, slots=True)
+class Private:
+    """A personal value (as canonical JSON) and the salt under which its hash stands in the record."""
+
+    value: str
+    salt: str  # hexadecimal
+
+    def commitment(self, name: str) -> str:
+        """The hash that the record carries for field ``name``."""
+        return commitment(name, bytes.fromhex(self.salt), self.value)
+
+
+def commitment(name: str, salt: bytes, value: str) -> str:
+    """``SHA-256(domain | salt | canonical value)`` in hexadecimal.
+
+    The domain names the field, so that a committed value cannot be moved to another one.
+    """
+    if len(salt) != SALT_BYTES:
+        raise RecordError(f"the salt of {name} has {len(salt)} bytes; {SALT_BYTES} are needed")
+    domain = f"recordari/field/{FORMAT}/{name}\n".encode("ascii")
+    return hashlib.sha256(domain + salt + value.encode()).hexdigest()
+
+
+def random_salts(namespace: str, seq: int, name: str) -> bytes:
+    """Salts from the operating system: what a real log uses. They are envelope, no part of any decision."""
+    return os.urandom(SALT_BYTES)
+
+
+def derived_salts(secret: bytes) -> Salts:
+    """Salts computed from a secret: for rehearsals, whose output must be the same on every machine."""
+
+    def salt(namespace: str, seq: int, name: str) -> bytes:
+        message = canonical([namespace, seq, name]).encode()
+        return hmac.new(secret, message, hashlib.sha256).digest()
+
+    return salt
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is to be written down, before it has a place in a log."""
+
+    kind: str
+    content: Mapping[str, Any]
+    private: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One place of the log: the record that is hashed, its leaf hash, and the private values beside it."""
+
+    seq: int
+    record: str
+    leaf: bytes
+    private: Mapping[str, Private] = field(default_factory=dict)
+
+
+def decision_entry(decision: Decision, written: Iterable[MemoryItem] = ()) -> Entry:
+    """The entry of one decision; ``written`` are the item versions it stores or changes.
+
+    The versions are committed to as well: a row of the item table that is changed later by hand no longer
+    agrees with the log.
+    """
+    content = dump(decision)
+    private = {name: value for name in PERSONAL if (value := content.pop(name, None)) not in (None, "", [])}
+    versions = [dump(item) for item in written]
+    if versions:
+        content["written"] = [f"{version['id']}/{version['version']}" for version in versions]
+        private["written"] = versions
+    return Entry("decision", content, private)
+
+
+def sealed(
+    entry: Entry, *, namespace: str, seq: int, recorded_at: datetime, salts: Salts
+) -> tuple[str, dict[str, Private]]:
+    """The canonical record of an entry at its place, and the private values that go beside it."""
+    private = {
+        name: Private(canonical(value), salts(namespace, seq, name).hex())
+        for name, value in sorted(entry.private.items())
+    }
+    record = {
+        "content": dict(entry.content),
+        "format": FORMAT,
+        "kind": entry.kind,
+        "namespace": namespace,
+        "private": {name: value.commitment(name) for name, value in private.items()},
+        "recorded_at": utc(recorded_at),
+        "seq": seq,
+    }
+    return canonical(record), private
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record as read back: envelope, content, and the hashes of the private fields."""
+
+    seq: int
+    namespace: str
+    kind: str
+    recorded_at: str
+    content: Mapping[str, Any]
+    hashes: Mapping[str, str]
+
+    def with_private(self, private: Mapping[str, Private]) -> dict[str, Any]:
+        """The content with those personal fields put back that have not been erased."""
+        return {**self.content, **{name: json.loads(private[name].value) for name in self.hashes if name in private}}
+
+    def decision(self, private: Mapping[str, Private]) -> Decision:
+        """The decision again; erased fields have their defaults. KeyError when the record is no decision."""
+        if self.kind != "decision":
+            raise KeyError(f"record {self.seq} is of kind {self.kind}, not a decision")
+        fields = self.with_private(private)
+        fields.pop("written", None)
+        return Decision.model_validate(fields)
+
+
+def read_record(text: str) -> Record:
+    """A record from its JSON; raises RecordError when it is not one of this format."""
+    try:
+        fields = json.loads(text)
+        if fields["format"] != FORMAT:
+            raise RecordError(f"record format {fields['format']} is unknown here; this version reads format {FORMAT}")
+        return Record(
+            seq=fields["seq"],
+            namespace=fields["namespace"],
+            kind=fields["kind"],
+            recorded_at=fields["recorded_at"],
+            content=fields["content"],
+            hashes=fields["private"],
+        )
+    except (KeyError, TypeError, json.JSONDecodeError) as wrong:
+        raise RecordError(f"not a ledger record: {wrong!r}") from wrong
