@@ -1,0 +1,206 @@
+"""The JSONL commands: extract, rehearse and observe, as docs/formats.md describes them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from ..intake import ExtractRequest, Incoming, IntakeError, read_turn, told
+from ..model import Cue, Decision, MemoryItem, Mention, Scan
+from .streams import Lines, each, emit, opened
+
+if TYPE_CHECKING:
+    from ..memory import Memory
+
+GROUP = 64  # turns in one commit of `observe`: few enough that a crash repeats little, enough to share one fsync
+
+
+# ---------------------------------------------------------------- shapes
+def mention_fields(mention: Mention) -> dict[str, Any]:
+    """A mention as `extract` prints it: kind first, value complete with its null fields."""
+    return {
+        "kind": mention.kind, "start": mention.start, "end": mention.end, "text": mention.text,
+        "value": mention.value.model_dump(mode="json"), "canonical": mention.canonical, "rule": mention.rule,
+    }  # fmt: skip
+
+
+def cue_fields(cue: Cue) -> dict[str, Any]:
+    """A cue as `extract` prints it."""
+    fields: dict[str, Any] = {
+        "kind": cue.kind, "start": cue.start, "end": cue.end, "text": cue.text, "rule": cue.rule,
+        "covers": list(cue.covers),
+    }  # fmt: skip
+    if cue.reparandum is not None and cue.repair is not None:
+        fields |= {"reparandum": list(cue.reparandum), "repair": list(cue.repair)}
+    return fields
+
+
+def scan_fields(id_: str, scan: Scan) -> dict[str, Any]:
+    """One line of `extract`."""
+    return {
+        "id": id_,
+        "mentions": [mention_fields(one) for one in scan.mentions],
+        "cues": [cue_fields(one) for one in scan.cues],
+    }
+
+
+def decision_fields(decision: Decision) -> dict[str, Any]:
+    """A decision as `rehearse` prints it."""
+    return {
+        "turn": decision.turn, "action": decision.action, "reason": decision.reason, "rule": decision.rule,
+        "item": decision.item, "slot": decision.slot, "canonical": decision.canonical, "flags": list(decision.flags),
+    }  # fmt: skip
+
+
+def item_fields(item: MemoryItem) -> dict[str, Any]:
+    """An item as `rehearse` and `items --json` print it."""
+    return {
+        "id": item.id, "entity": item.entity, "type": item.type, "slot": item.slot, "qualifier": item.qualifier,
+        "kind": item.kind, "value": item.value.model_dump(mode="json"), "canonical": item.canonical,
+        "polarity": item.polarity, "asserted_by": item.asserted_by, "status": item.status,
+        "valid_from": item.valid_from.isoformat() if item.valid_from else None,
+        "valid_to": item.valid_to.isoformat() if item.valid_to else None,
+        "sentence": item.sentence, "surface": item.surface,
+        "source": {"turn": item.turn, "start": item.start, "end": item.end},
+    }  # fmt: skip
+
+
+# ---------------------------------------------------------------- extract
+def extract_lines(path: str, folders: Sequence[Path], *, packs: bool, ner: bool) -> int:
+    """Texts in, mentions and cues out."""
+    from ..extractors.scan import scan
+    from ..rules.load import load
+    from ..settings import Settings
+
+    extraction = load(folders, packs=packs).extraction
+    limit = Settings().max_turn_chars
+
+    def one(data: Any, lines: Lines) -> None:
+        try:
+            request = ExtractRequest.model_validate(data)
+            if len(request.text) > limit:
+                raise IntakeError(f"text: {len(request.text):,} characters, more than {limit:,}. Split the text")
+            found = scan(
+                request.text, extraction, said_at=request.moment(), lang=request.lang, timezone=request.timezone,
+                locale=request.locale, ner=ner,
+            )  # fmt: skip
+        except ValidationError as error:
+            lines.report(lines.number, told(error))
+        except IntakeError as error:
+            lines.report(lines.number, str(error))
+        else:
+            emit(scan_fields(request.id, found))
+
+    return 1 if each(path, one).bad else 0
+
+
+# ---------------------------------------------------------------- rehearse
+def rehearse_lines(path: str, folders: Sequence[Path], *, packs: bool, ner: bool, engine: str | None) -> int:
+    """Dialogues in, decisions and items out."""
+    from ..memory import Memory
+    from ..settings import Settings
+
+    limit = Settings().max_turn_chars
+    memory = Memory.rehearsal(rules=folders, packs=packs, ner=ner, engine=engine)
+
+    def one(data: Any, lines: Lines) -> None:
+        try:
+            id_, turns = dialogue(data, limit)
+        except IntakeError as error:
+            lines.report(lines.number, str(error))
+            return
+        decisions, items = memory.rehearse(turns)
+        emit(
+            {
+                "id": id_,
+                "decisions": [decision_fields(decision) for decision in decisions],
+                "items": [item_fields(item) for item in items],
+            }
+        )
+
+    return 1 if each(path, one).bad else 0
+
+
+def dialogue(data: Any, limit: int) -> tuple[str, list[Incoming]]:
+    """The id and the turns of one `rehearse` line; every bad turn is named in the error."""
+    if not isinstance(data, dict) or not isinstance(data.get("turns"), list) or not isinstance(data.get("id"), str):
+        raise IntakeError('a dialogue is {"id": text, "turns": [turn, …]}')
+    if extra := sorted(set(data) - {"id", "turns"}):
+        raise IntakeError(f"unknown field {extra[0]!r}. Remove it or check its spelling")
+    turns, wrong = [], []
+    for index, turn in enumerate(data["turns"]):
+        try:
+            turns.append(read_turn(turn, limit))
+        except IntakeError as error:
+            wrong.append(f"turns.{index}: {error}")
+    if wrong:
+        raise IntakeError("; ".join(wrong))
+    return data["id"], turns
+
+
+# ---------------------------------------------------------------- observe
+def observe_lines(path: str, memory: Memory) -> int:
+    """Remember a dialogue; a receipt line is printed for each turn after the commit that holds it."""
+    from rich.console import Console
+    from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    with opened(path) as (stream, name):
+        lines = Lines(name)
+        console = Console(stderr=True)
+        columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
+        with Progress(
+            *Progress.get_default_columns(), *columns, console=console, disable=not console.is_terminal
+        ) as bar:
+            total = None if stream is sys.stdin.buffer else _count(path)
+            task = bar.add_task("observe", total=total)
+            for group in _groups(_incoming(lines, stream, memory.settings.max_turn_chars)):
+                for number, receipt in memory.observe_group(group, lines.report):
+                    emit(
+                        {
+                            "line": number, "turn_id": receipt.turn_id, "repeated": receipt.repeated,
+                            "decisions": [decision_fields(decision) for decision in receipt.decisions],
+                        }
+                    )  # fmt: skip
+                sys.stdout.flush()
+                bar.advance(task, len(group))
+        return 1 if lines.bad else 0
+
+
+def _count(path: str) -> int:
+    with Path(path).open("rb") as stream:
+        return sum(1 for line in stream if line.strip())
+
+
+def _incoming(lines: Lines, stream: Any, limit: int) -> Iterator[tuple[int, Incoming]]:
+    """(line number, turn) of each good turn; a line may be one turn or a `rehearse` dialogue."""
+    for data in lines.read(stream):
+        if isinstance(data, dict) and "turns" in data:
+            try:
+                id_, turns = dialogue(data, limit)
+            except IntakeError as error:
+                lines.report(lines.number, str(error))
+                continue
+            # A dialogue without conversation names is one conversation, named by its id.
+            for turn in turns:
+                plain = turn.conversation == "default"
+                yield lines.number, turn.model_copy(update={"conversation": id_}) if plain else turn
+        else:
+            try:
+                yield lines.number, read_turn(data, limit)
+            except IntakeError as error:
+                lines.report(lines.number, str(error))
+
+
+def _groups(turns: Iterator[tuple[int, Incoming]]) -> Iterator[list[tuple[int, Incoming]]]:
+    group: list[tuple[int, Incoming]] = []
+    for turn in turns:
+        group.append(turn)
+        if len(group) == GROUP:
+            yield group
+            group = []
+    if group:
+        yield group
