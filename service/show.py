@@ -1,0 +1,138 @@
+"""How results look on a terminal: rich tables and marked sentences, or JSON lines for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ..model import Decision, MemoryItem, Receipt, Refused, Scan
+from .batch import item_fields
+from .streams import emit
+
+console = Console()
+
+# One colour a family of kinds, the same everywhere.
+COLOURS = {
+    "time": "cyan", "money": "green", "number": "green", "percent": "green", "quantity": "green",
+    "address": "magenta", "place": "magenta", "person": "yellow", "organization": "yellow",
+    "phone": "blue", "email": "blue", "url": "blue", "identifier": "blue", "text": "white",
+}  # fmt: skip
+ACTIONS = {
+    "ADD": "bold green", "SUPERSEDE": "bold yellow", "CONFIRM": "green", "RETRACT": "bold red",
+    "HOLD": "bold magenta", "IGNORE": "dim",
+}  # fmt: skip
+
+
+def marked(text: str, scan: Scan, refused: Sequence[Refused] = ()) -> Text:
+    """The sentence with its mentions coloured, its cues underlined and refused spans struck out."""
+    line = Text(text)
+    for mention in scan.mentions:
+        line.stylize(f"bold {COLOURS[mention.kind]}", mention.start, mention.end)
+    for cue in scan.cues:
+        line.stylize("underline", cue.start, cue.end)
+    for one in refused or scan.refused:
+        line.stylize("strike red", one.start, one.end)
+    return line
+
+
+def decision_line(decision: Decision) -> Text:
+    """One decision in one line: action, reason, place and value."""
+    line = Text("    ")
+    line.append(f"{decision.action:<9}", ACTIONS[decision.action])
+    line.append(f" {decision.reason:<21}", "dim" if decision.action == "IGNORE" else "")
+    if decision.slot:
+        where = decision.slot + (f"[{decision.qualifier}]" if decision.qualifier else "")
+        line.append(f" {where}", "bold")
+    if decision.canonical:
+        line.append(f" {decision.canonical}", COLOURS.get(decision.kind or "text", "white"))
+    if decision.polarity == "negated":
+        line.append(" (negated)", "red")
+    line.append(f"  {decision.rule}", "dim")
+    if decision.question:
+        line.append(f"\n              ? {decision.question}", "magenta")
+    return line
+
+
+def day(moment: datetime | None) -> str:
+    """A time for a table: the minute is enough."""
+    return moment.isoformat(sep=" ", timespec="minutes") if moment else ""
+
+
+def items_table(items: Iterable[MemoryItem], title: str, *, history: bool = False) -> Table:
+    """Items as a table; ``history`` adds the period in which each version was true."""
+    table = Table(title=title, title_justify="left", header_style="bold", expand=False)
+    for name in ("item", "entity", "slot", "value", "status", *(("from", "to") if history else ()), "sentence"):
+        table.add_column(name, overflow="fold")
+    for item in items:
+        place = item.slot + (f"[{item.qualifier}]" if item.qualifier else "")
+        value = Text(item.canonical, COLOURS[item.kind])
+        if item.polarity == "negated":
+            value.append(" (negated)", "red")
+        period = (day(item.valid_from), day(item.valid_to)) if history else ()
+        table.add_row(item.id[:12], item.entity, place, value, item.status, *period, item.sentence)
+    return table
+
+
+def show_items(items: Sequence[MemoryItem], *, as_json: bool = False, title: str = "Remembered") -> None:
+    """Print items."""
+    if as_json:
+        for item in items:
+            emit(item_fields(item))
+        return
+    past = any(item.status not in {"current", "held"} for item in items)
+    console.print(items_table(items, title, history=past) if items else Text("nothing is remembered", "dim"))
+
+
+def show_hits(hits: Sequence[tuple[float, MemoryItem]], *, as_json: bool = False) -> None:
+    """Print search results, best first."""
+    if as_json:
+        for score, item in hits:
+            emit({"score": f"{score:.4f}", **item_fields(item)})
+        return
+    if not hits:
+        console.print(Text("nothing found", "dim"))
+    for score, item in hits:
+        console.print(Text(f"{score:6.2f}  ", "dim"), Text(item.sentence), Text(f"  {item.id[:12]}", "dim"), sep="")
+
+
+def show_explanation(explanation: Any, *, as_json: bool = False) -> None:
+    """Print an explanation."""
+    if as_json:
+        emit(explanation.as_dict())
+    else:
+        for line in explanation.lines():
+            console.print(line, markup=False, highlight=False)
+
+
+def show_report(report: Any, *, as_json: bool = False) -> int:
+    """Print a verification or replay report; its exit code."""
+    if as_json:
+        emit(report.as_dict())
+    else:
+        for line in report.lines():
+            console.print(line, markup=False, highlight=False)
+    return 0 if report.ok else 1
+
+
+def show_polished(outcomes: Sequence[tuple[str, str, str]]) -> None:
+    """Print what became of each sentence: item, outcome, sentence."""
+    table = Table(header_style="bold")
+    for name in ("item", "outcome", "sentence"):
+        table.add_column(name, overflow="fold")
+    for row in outcomes:
+        table.add_row(*row)
+    console.print(table)
+
+
+def show_receipt(text: str, speaker: str, scan: Scan, receipt: Receipt) -> None:
+    """A turn and what became of it."""
+    line = Text(f"{speaker:>9}  ", "bold" if speaker == "user" else "dim")
+    line.append_text(marked(text, scan))
+    console.print(line)
+    for decision in receipt.decisions:
+        console.print(decision_line(decision))
