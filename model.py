@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Literal, get_args
 
@@ -243,6 +243,17 @@ class Candidate(Model):
     language: Literal["zh", "en"] = "en"
 
 
+class SlotTraits(Model):
+    """What the store must know of a slot; a slot file produces it."""
+
+    slot: str
+    type: MemoryType = "fact"
+    cardinality: Literal["one", "many"] = "one"
+    ttl: timedelta | None = Field(None, description="How long a value stands unless said again; swept, never assumed.")
+    retention: str | None = Field(None, description="Retention class of the items of the slot.")
+    personal_data: str | None = Field(None, description="Class of personal data, None when it is none.")
+
+
 class Verdict(Model):
     """What policy says about a candidate."""
 
@@ -327,6 +338,9 @@ class Known(Model):
     items: tuple[MemoryItem, ...] = ()
     recent: tuple[Said, ...] = Field((), description="Oldest first, the last k turns of the conversation.")
     proposals: tuple[Proposal, ...] = ()
+    history: tuple[MemoryItem, ...] = Field(
+        (), description="Superseded and ended versions that were true once: what a late turn must fit in with."
+    )
 
     def live(self) -> tuple[MemoryItem, ...]:
         """Items that are current or scheduled."""
@@ -344,6 +358,8 @@ class Bound(Model):
     target: str | None = Field(None, description="Id of the known item it repeats, changes, corrects or withdraws.")
     closes: tuple[str, ...] = Field((), description="Further items that end with it (old named values, members).")
     derived_from: tuple[str, ...] = ()
+    valid_from: AwareDatetime | None = Field(None, description="When it becomes true; None: when it was said.")
+    valid_to: AwareDatetime | None = Field(None, description="When it ends, exclusive; None: open, or now for an end.")
     question: str | None = Field(None, description="What to ask a person when it could not be bound.")
     flags: tuple[str, ...] = ()
     features: dict[str, str] = Field(default_factory=dict)
