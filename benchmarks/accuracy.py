@@ -64,7 +64,7 @@ def page(parts: dict[str, str]) -> str:
     lines = [
         "# Accuracy", "",
         "Made by `make accuracy CASES=folder` (benchmarks/accuracy.py). The cases are public test suites and dialogues",
-        "that nobody here wrote; other samples of the same sources are kept back. Figures as measured, none rounded up.",
+        "that nobody here wrote; other samples of the same sources are kept back. Figures as measured.",
         "",
     ]  # fmt: skip
     for title, text in parts.items():
