@@ -184,6 +184,8 @@ def read_record(text: str) -> Record:
         fields = json.loads(text)
         if fields["format"] != FORMAT:
             raise RecordError(f"record format {fields['format']} is unknown here; this version reads format {FORMAT}")
+        if not (isinstance(fields["content"], dict) and isinstance(fields["private"], dict)):
+            raise RecordError("not a ledger record: content and private are objects")
         return Record(
             seq=fields["seq"],
             namespace=fields["namespace"],
