@@ -1,0 +1,281 @@
+"""Turns grammar files into one matcher and one network, collecting everything that is wrong with them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+import re2
+
+from .chart import Item, Reduction, Test
+from .expression import Compiled, Expression, ExpressionError, compile_expression
+from .grammar import BUILT_IN, FINISHERS, Grammar, GrammarFile, GrammarProblem, GrammarProblems, Leaf, Near, Production
+from .leaves import CLASSES, MAX_REPEAT, Pattern, Word, context_test, longest_run, word_regex
+from .text import normalize
+from .vocabulary import VocabularyFile
+
+_TYPED = re.compile(r"^([a-z_][a-z0-9_]*(?:\|[a-z_][a-z0-9_]*)*)(?: ([a-z_][a-z0-9_]*))?(\?)?$")
+
+
+def _listed(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
+
+
+class Compiler:
+    """One compilation; its problems name the file and the path inside it."""
+
+    def __init__(self, vocabularies: Mapping[str, VocabularyFile]) -> None:
+        self.vocabularies = vocabularies
+        self.problems: list[GrammarProblem] = []
+        self.grammar = Grammar()
+        self.types: set[str] = set()
+        self._literals: set[str] = set()
+
+    def compile(self, files: Iterable[GrammarFile]) -> Grammar:
+        """The compiled grammar of the files that are not retired or drafts."""
+        active = [f for f in files if f.status == "active"]
+        expressions = self._types_of(active)
+        exposed: set[str] = set()
+        for file in active:
+            for name, leaf in file.leaves.items():
+                self._leaf(file, name, leaf)
+            for name, production in file.productions.items():
+                self._production(file, name, production, expressions.get((file.id, name)))
+            for part in file.expose:
+                if part not in self.types:
+                    self._problem(file, ("expose",), f"no leaf or production gives the type {part!r}")
+            exposed.update(file.expose)
+            self.grammar.tables.update(file.tables)
+        if self.problems:
+            raise GrammarProblems(self.problems)
+        self.grammar.exposed = frozenset(exposed)
+        self.grammar.matcher.close()
+        return self.grammar
+
+    def _problem(self, file: GrammarFile, path: tuple[str, ...], message: str) -> None:
+        self.problems.append(GrammarProblem(file.id, path, message))
+
+    def _expression(self, file: GrammarFile, path: tuple[str, ...], source: str) -> Expression | None:
+        try:
+            return compile_expression(source)
+        except ExpressionError as error:
+            self._problem(file, path, str(error))
+            return None
+
+    def _types_of(self, files: list[GrammarFile]) -> dict[tuple[str, str], tuple[str, Expression | None]]:
+        """The type of every leaf and production, which items need before any of them can be read."""
+        self.types = set(BUILT_IN)
+        out: dict[tuple[str, str], tuple[str, Expression | None]] = {}
+        for file in files:
+            for name, leaf in file.leaves.items():
+                self.types.add(leaf.type or name)
+            for name, production in file.productions.items():
+                value = production.value
+                made = self._expression(file, ("productions", name, "value"), value) if value is not None else None
+                of = production.type or (made.gives if made is not None else "") or name
+                self.types.add(of)
+                out[(file.id, name)] = (of, made)
+        return out
+
+    # ------------------------------------------------------------------ leaves
+    def _leaf(self, file: GrammarFile, name: str, leaf: Leaf) -> None:
+        path = ("leaves", name)
+        made = self._expression(file, (*path, "value"), leaf.value)
+        if made is None or not self._finishes(file, path, leaf.kind):
+            return
+        latent = {normalize(w).lower for w in leaf.latent} if isinstance(leaf.latent, list) else set()
+        allowed = self._contexts(file, path, leaf.unless, leaf.when)
+        base = Word(
+            leaf.type or name, None, file.named(name), leaf.latent is True, leaf.priority, leaf.kind,
+            leaf.boundary == "word", allowed,
+        )  # fmt: skip
+        for text, value in self._words(file, path, leaf):
+            spelled = normalize(text).text
+            meaning = made.run(_variables(value))
+            if meaning is None:
+                self._problem(file, (*path, "words"), f"{text!r} has no value by {leaf.value!r}")
+                continue
+            word = base._replace(value=meaning, latent=base.latent or spelled.lower() in latent)
+            glued = leaf.boundary == "none"
+            self.grammar.matcher.add_word(spelled, word, cased=leaf.case, glued=glued)
+        for source in _listed(leaf.pattern):
+            if self._safe(file, (*path, "pattern"), source):
+                read = _reader(re.compile(source), made.run)
+                self.grammar.matcher.patterns.append(Pattern(re.compile(source), leaf.case, read, base))
+
+    def _words(self, file: GrammarFile, path: tuple[str, ...], leaf: Leaf) -> list[tuple[str, Any]]:
+        pairs: list[tuple[str, Any]] = []
+        if isinstance(leaf.words, dict):
+            pairs.extend(leaf.words.items())
+        else:
+            pairs.extend((word, word) for word in leaf.words)
+        for of in _listed(leaf.lexicon):
+            if of in self.vocabularies:
+                pairs.extend(self.vocabularies[of].entries().items())
+            else:
+                self._problem(file, (*path, "lexicon"), f"no vocabulary {of!r}")
+        if any(not word.strip() for word, _ in pairs):
+            self._problem(file, (*path, "words"), "an empty word would match everywhere")
+            return []
+        return pairs
+
+    def _safe(self, file: GrammarFile, path: tuple[str, ...], source: str) -> bool:
+        """A pattern must be bounded, compile under re and under re2."""
+        try:
+            run = longest_run(source)
+            re2.compile(source)
+        except (ValueError, re.error, re2.error) as error:
+            self._problem(file, path, f"{source!r}: {error}")
+            return False
+        if run > MAX_REPEAT:
+            self._problem(file, path, f"{source!r} may repeat {run} times; at most {MAX_REPEAT} are allowed")
+            return False
+        return True
+
+    def _finishes(self, file: GrammarFile, path: tuple[str, ...], kind: str | None) -> bool:
+        if kind is not None and kind not in FINISHERS:
+            self._problem(file, (*path, "kind"), f"no finisher is registered for {kind!r}")
+            return False
+        return True
+
+    # ------------------------------------------------------------------ contexts
+    def _contexts(
+        self, file: GrammarFile, path: tuple[str, ...], unless: Near | None, when: Near | None
+    ) -> Test | None:
+        tests: list[Test] = []
+        for near, wanted in ((unless, False), (when, True)):
+            if near is None:
+                continue
+            where = (*path, "when" if wanted else "unless")
+            before = [p for entry in near.before for p in self._context(file, where, entry, 0)]
+            after = [p for entry in near.after for p in self._context(file, where, entry, 1)]
+            test = context_test(before, after, near.within, wanted)
+            if test is not None:
+                tests.append(test)
+        if len(tests) == 2:
+            first, second = tests
+            return lambda text, start, end: first(text, start, end) and second(text, start, end)
+        return tests[0] if tests else None
+
+    def _context(self, file: GrammarFile, path: tuple[str, ...], entry: str, side: int) -> list[str]:
+        """The patterns of one entry: a class, a vocabulary, a /regex/ or a word."""
+        if entry in CLASSES:
+            return [CLASSES[entry][side]]
+        if entry.startswith("@"):
+            vocabulary = self.vocabularies.get(entry[1:])
+            if vocabulary is None:
+                self._problem(file, path, f"no vocabulary {entry[1:]!r}")
+                return []
+            return [word_regex(normalize(word).lower) for word in sorted(vocabulary.entries())]
+        if len(entry) > 2 and entry.startswith("/") and entry.endswith("/"):
+            return [f"(?:{entry[1:-1]})"] if self._safe(file, path, entry[1:-1]) else []
+        return [word_regex(normalize(entry).lower)]
+
+    # ------------------------------------------------------------------ productions
+    def _production(
+        self, file: GrammarFile, name: str, production: Production, typed: tuple[str, Expression | None] | None
+    ) -> None:
+        path = ("productions", name)
+        of, made = typed or (name, None)
+        if production.value is not None and made is None:
+            return
+        allowed = self._contexts(file, path, production.unless, production.when)
+        if not self._finishes(file, path, production.kind):
+            return
+        for row in production.sequences():
+            items = [self._item(file, (*path, "sequence"), text) for text in row]
+            variables = [item.variable for item in items if item is not None and item.variable]
+            if None in items:
+                continue
+            run = self._run(file, path, made, variables)
+            if all(item.optional for item in items if item is not None):
+                self._problem(file, (*path, "sequence"), "every item may be absent")
+            elif run is not None:
+                reduction = Reduction(
+                    of, file.named(name), run, production.kind, production.latent, production.priority, allowed
+                )
+                self.grammar.network.add(tuple(item for item in items if item is not None), reduction)
+
+    def _run(
+        self, file: GrammarFile, path: tuple[str, ...], made: Expression | None, variables: list[str]
+    ) -> Compiled | None:
+        """The value of a sequence; a sequence with one variable may leave it out."""
+        if made is None:
+            if len(variables) != 1:
+                self._problem(file, path, "a value is needed unless the sequence binds exactly one variable")
+                return None
+            only = variables[0]
+            return lambda bound: bound.get(only)
+        if len(set(variables)) < len(variables):
+            self._problem(file, (*path, "sequence"), "a variable is bound twice")
+        return made.run
+
+    def _item(self, file: GrammarFile, path: tuple[str, ...], text: str) -> Item | None:
+        typed = _TYPED.match(text)
+        if typed and all(name in self.types for name in typed[1].split("|")):
+            return Item(frozenset(typed[1].split("|")), typed[2] or "", bool(typed[3]))
+        symbols: set[str] = set()
+        optional = False
+        for choice in (text[1:] if text.startswith("=") and len(text) > 1 else text).split("|"):
+            if choice.startswith("@") and len(choice) > 1:
+                symbols |= self._vocabulary_literal(file, path, choice[1:])
+            elif choice.strip():
+                symbols.add(self._literal(choice.strip()))
+            else:
+                optional = True
+        if not symbols and not optional:
+            self._problem(file, path, f"{text!r} names nothing")
+            return None
+        if typed and typed[2] and not optional and len(typed[1]) > 1 and "|" not in text:
+            unknown = typed[1]
+            if unknown not in self.types and len(typed[2]) == 1:
+                self._problem(file, path, f"{text!r}: no leaf or production gives the type {unknown!r}")
+                return None
+        return Item(frozenset(symbols), "", optional)
+
+    def _literal(self, text: str) -> str:
+        """The symbol of a connecting word, which becomes a leaf of its own."""
+        spelled = normalize(text).lower
+        symbol = f"={spelled}"
+        if symbol not in self._literals:
+            self._literals.add(symbol)
+            word = Word(symbol, spelled, "connector", False, 0, None, False, None)
+            self.grammar.matcher.add_word(spelled, word, cased=False, glued=False)
+        return symbol
+
+    def _vocabulary_literal(self, file: GrammarFile, path: tuple[str, ...], of: str) -> set[str]:
+        """The symbol shared by all words of a vocabulary."""
+        vocabulary = self.vocabularies.get(of)
+        if vocabulary is None:
+            self._problem(file, path, f"no vocabulary {of!r}")
+            return set()
+        symbol = f"=@{of}"
+        if symbol not in self._literals:
+            self._literals.add(symbol)
+            for text in sorted(vocabulary.entries()):
+                spelled = normalize(text).lower
+                word = Word(symbol, spelled, "connector", False, 0, None, False, None)
+                self.grammar.matcher.add_word(spelled, word, cased=False, glued=False)
+        return {symbol}
+
+
+def _variables(value: Any) -> dict[str, Any]:
+    """``it`` and, for a list value, ``g1``, ``g2`` …"""
+    if isinstance(value, list):
+        return {"it": tuple(value), **{f"g{i}": item for i, item in enumerate(value, 1)}}
+    return {"it": Decimal(str(value)) if isinstance(value, float) else value}
+
+
+def _reader(regex: re.Pattern[str], run: Compiled) -> Callable[[re.Match[str]], Any]:
+    """Match → value: ``it`` is the only group or the whole match, groups are ``g1`` … and their names."""
+    single = regex.groups == 1
+
+    def read(match: re.Match[str]) -> Any:
+        bound: dict[str, Any] = {f"g{i}": group for i, group in enumerate(match.groups(), 1)}
+        bound.update(match.groupdict())
+        bound["it"] = match[1] if single and match[1] is not None else match[0]
+        return run(bound)
+
+    return read

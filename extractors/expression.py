@@ -1,0 +1,101 @@
+"""The value expressions of rule files, ``nth(d, n, within=m)``: a tiny closed language over registered functions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+Compiled = Callable[[Mapping[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class Function:
+    """A registered function and the part type that it gives ("" when it depends on its arguments)."""
+
+    name: str
+    call: Callable[..., Any]
+    gives: str
+
+
+FUNCTIONS: dict[str, Function] = {}
+
+
+def function(name: str, gives: str = "") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a pure function for value expressions. Returning None means "these parts do not fit together"."""
+
+    def register(call: Callable[..., Any]) -> Callable[..., Any]:
+        known = FUNCTIONS.get(name)
+        if known is not None and known.call.__module__ != call.__module__:
+            raise ValueError(f"function {name!r} is registered by {known.call.__module__} already")
+        FUNCTIONS[name] = Function(name, call, gives)
+        return call
+
+    return register
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A compiled expression: ``run(variables)``, the names that it reads and the type of its outermost function."""
+
+    source: str
+    run: Compiled
+    names: frozenset[str]
+    gives: str
+
+
+class ExpressionError(ValueError):
+    """An expression outside the language; the message says what is not allowed."""
+
+
+def compile_expression(source: str) -> Expression:
+    """Compile calls, names, constants, signs and lists; anything else is an ExpressionError."""
+    try:
+        tree = ast.parse(source.strip(), mode="eval").body
+    except SyntaxError as error:
+        raise ExpressionError(f"cannot read the expression {source!r}: {error.msg}") from None
+    names: set[str] = set()
+    run = _compile(tree, names)
+    gives = FUNCTIONS[tree.func.id].gives if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) else ""
+    return Expression(source, run, frozenset(names), gives)
+
+
+def _compile(node: ast.expr, names: set[str]) -> Compiled:
+    """A closure for one node; adds the variables that it reads to ``names``."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str | int | bool | float | None):
+        constant = Decimal(repr(node.value)) if isinstance(node.value, float) else node.value
+        return lambda _: constant
+    if isinstance(node, ast.Name):
+        name = node.id
+        names.add(name)
+        return lambda variables: variables.get(name)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+        inner = _compile(node.operand, names)
+        if isinstance(node.op, ast.USub):
+            return lambda variables: -inner(variables)
+        return inner
+    if isinstance(node, ast.List | ast.Tuple):
+        items = [_compile(item, names) for item in node.elts]
+        return lambda variables: tuple(item(variables) for item in items)
+    if isinstance(node, ast.Call):
+        return _compile_call(node, names)
+    raise ExpressionError(f"{ast.unparse(node)!r} is not allowed in a value; write calls, names and constants")
+
+
+def _compile_call(node: ast.Call, names: set[str]) -> Compiled:
+    """A closure for a call of a registered function."""
+    if not isinstance(node.func, ast.Name) or node.func.id not in FUNCTIONS:
+        raise ExpressionError(f"unknown function {ast.unparse(node.func)!r}; known: {', '.join(sorted(FUNCTIONS))}")
+    call = FUNCTIONS[node.func.id].call
+    arguments = [_compile(argument, names) for argument in node.args]
+    keywords: list[tuple[str, Compiled]] = []
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise ExpressionError("** is not allowed in a value")
+        keywords.append((keyword.arg, _compile(keyword.value, names)))
+    if not keywords and len(arguments) == 1:
+        only = arguments[0]
+        return lambda variables: call(only(variables))
+    return lambda variables: call(*(a(variables) for a in arguments), **{k: v(variables) for k, v in keywords})

@@ -1,0 +1,348 @@
+"""Grammar files: leaves and productions, how they are compiled into one chart grammar, and what it finds.
+
+The manual for authors of grammar files
+=======================================
+A grammar file (``kind: grammar``) has ``leaves`` (words → a typed part) and ``productions`` (neighbouring parts → a
+larger part). All files of all languages run in ONE chart, so types are shared: a ``month`` leaf of one file can be read
+by a production of another. Text is matched in normalised form (text.py): simplified characters, half-width signs
+(write ``,`` for ，and ``:`` for ：), single spaces, en dashes as ``-``, straight quotes; case-blind unless ``case``.
+
+Leaves
+------
+::
+
+    leaves:
+      weekday: {words: {monday: 1, mon: 1}, value: weekday(it)}         # map: ``it`` is the value; list: the word
+      shift:   {words: {下下: [week, 2]}, value: shift(g1, g2)}         # a list value is g1, g2 …
+      month:   {lexicon: words.months.en, value: month(it), latent: [may, march]}
+      isodate: {pattern: '([0-9]{4})-([0-9]{2})-([0-9]{2})', value: ymd(g1, g2, g3), type: date}
+
+``type`` is the leaf's name unless given; several leaves may share a type. Exactly one or more of ``words``,
+``lexicon`` (ids of vocabularies) and ``pattern`` (one or a list). In a pattern ``it`` is the only group, else the whole
+match; groups are ``g1`` … or their names. Patterns must compile under re2 as well: no look-around, and every repeat
+has an upper limit (``{1,20}``, never ``+`` or ``*``).
+
+``boundary``: ``auto`` (default: a letter may not touch a letter, a digit not a digit: ``5pm`` is fine), ``word`` (digits
+may not touch letters either) or ``none``. ``latent: true`` or a list of words: the part exists only where a production
+of two or more items asks for it ("may", "sat", a bare hour); a lone latent part never becomes a mention.
+``case: true``: match case (US, May). ``kind``: the leaf alone may become a mention of that kind.
+
+``unless`` / ``when``: ``{before: […], after: […], within: n}``. Entries are words, ``@vocabulary.id``, ``/regex/``, or a
+class: digit, letter, han, numeral, decimal, start, end. Without ``within`` the entry must touch the span (one space
+allowed); with it, it may stand anywhere in the same clause within n characters. ``unless`` forbids the part, ``when``
+demands the context. Both work on leaves and on productions.
+
+Built-in leaves: ``number`` (numbers.py: Arabic digits in every grouping, Chinese numerals incl. 一万二, 两百五, 3万5,
+1.5个亿, capitals, English number words), value ``Num`` with ``amount`` or ``low``/``high`` and ``approx``;
+``digits`` (a bare run of 1-8 ASCII digits as a string: years, hours, house numbers). Further built-in leaves are
+registered with ``@source("name")`` (chart.py).
+
+Productions
+-----------
+::
+
+    productions:
+      nth_weekday: {sequence: [ordinal n, weekday d, "of|in", month m], value: nth(d, n, within=m)}
+      at_clock:    {sequence: [date a, "at|,|", clock b], value: intersect(a, b), kind: time}
+
+An item is ``type``, ``type variable``, ``type|type variable`` (any of these types), each with ``?`` at its end when it
+may be absent (its variable is then None), or literal connectors ``"at|on the|"`` (an empty alternative: may be absent).
+``@vocabulary.id`` among the alternatives stands for its words. An item is read as types when all its names are types
+of the set; write ``"=time"`` for a literal word that is also a type. ``sequence`` may be a list of alternative
+sequences. A single space may stand between items.
+
+``value`` calls registered functions: ``@function("nth", gives="time")`` (expression.py); a function that returns None
+says "does not fit", and the production does not hold. Without ``value`` the only variable is passed on.
+``type`` defaults to what the outermost function ``gives``, else to the production's name. ``kind`` makes a mention of
+the part by the *finisher* of the kind: ``@finisher("time") def finish(value, context, place)`` returns a typed Value,
+``Refusal(why)`` (the span is kept as refused: 31 April), or None (no mention). ``latent: true`` keeps the result latent.
+``tables`` are plain data that finishers read by name from ``context.tables`` (holidays, policies by language).
+``expose``: types that come out as ``Part`` where no mention covers them.
+
+Which reading wins
+------------------
+For one span and type: fewest leaves, then most specific (words before patterns before built-in numbers), firm before
+latent, higher ``priority``, rule id. One value per span and type: ambiguity belongs inside the value. Mentions: the
+longest span first, whatever its kind; ties as above. At most 14 leaves a mention.
+
+Rules are reported as ``fileid.leaf_or_production@version``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from ..model import Mention, Part, Refused
+from ..rulefile import Language, Model, RuleFile
+from ..values import Kind, Value
+from .chart import SOURCES, Edge, Network, parse
+from .expression import FUNCTIONS, function
+from .leaves import Matcher
+from .text import Normalized, normalize
+from .vocabulary import VocabularyFile
+
+__all__ = [
+    "BUILT_IN", "FINISHERS", "FUNCTIONS", "Context", "Found", "Grammar", "GrammarFile", "GrammarProblem",
+    "GrammarProblems", "Leaf", "Near", "Place", "Production", "Refusal", "finisher", "function",
+]  # fmt: skip
+
+Scalar = str | int | bool | float | None
+BUILT_IN = {"number", "digits"}  # part types of built-in leaves; a module with a further source adds its own here
+
+
+class Near(Model):
+    """What must not (``unless``) or must (``when``) stand beside a span."""
+
+    before: list[str] = Field(default_factory=list, description="Words, @vocabulary, /regex/ or classes before it.")
+    after: list[str] = Field(default_factory=list, description="The same, after it.")
+    within: int | None = Field(None, ge=1, le=60, description="Anywhere in the clause within n characters.")
+
+
+class Leaf(Model):
+    """Words or patterns that give one typed part."""
+
+    type: str | None = Field(None, description="Part type; the leaf's name when left out.")
+    words: list[str] | dict[str, Scalar | list[Scalar]] = Field(default_factory=list)
+    lexicon: str | list[str] = Field(default_factory=list, description="Ids of vocabularies.")
+    pattern: str | list[str] = Field(default_factory=list)
+    value: str = "it"
+    latent: bool | list[str] = False
+    case: bool = False
+    boundary: Literal["auto", "word", "none"] = "auto"
+    unless: Near | None = None
+    when: Near | None = None
+    priority: int = 0
+    kind: Kind | None = None
+
+    @model_validator(mode="after")
+    def _finds_something(self) -> Leaf:
+        if not (self.words or self.lexicon or self.pattern):
+            raise ValueError("a leaf needs words, a lexicon or a pattern")
+        return self
+
+
+class Production(Model):
+    """Neighbouring parts that make a larger one."""
+
+    sequence: list[str] | list[list[str]] = Field(min_length=1)
+    value: str | None = None
+    type: str | None = None
+    kind: Kind | None = None
+    latent: bool | None = None
+    unless: Near | None = None
+    when: Near | None = None
+    priority: int = 0
+
+    def sequences(self) -> list[list[str]]:
+        """The alternative sequences."""
+        return [[item for item in self.sequence if isinstance(item, str)]] if isinstance(self.sequence[0], str) else [
+            row for row in self.sequence if isinstance(row, list)
+        ]  # fmt: skip
+
+
+class GrammarFile(RuleFile):
+    """A family of extraction rules; see the manual at the top of this module."""
+
+    kind: Literal["grammar"]
+    language: Language = "any"
+    leaves: dict[str, Leaf] = Field(default_factory=dict)
+    productions: dict[str, Production] = Field(default_factory=dict)
+    expose: list[str] = Field(default_factory=list)
+    tables: dict[str, Any] = Field(default_factory=dict)
+
+    def named(self, name: str) -> str:
+        """The id under which a leaf or production is reported."""
+        return f"{self.id}.{name}@{self.version}"
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a finisher may know besides the value."""
+
+    said_at: datetime | None = None
+    timezone: str | None = None
+    locale: str | None = None
+    lang: str = "en"
+    speaker: str = "user"
+    tables: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a finished part stands: normalised offsets, and its text in both forms."""
+
+    normalized: Normalized
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """The normalised characters."""
+        return self.normalized.text[self.start : self.end]
+
+    @property
+    def original(self) -> str:
+        """The characters as written."""
+        start, end = self.normalized.span(self.start, self.end)
+        return self.normalized.original[start:end]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A finisher's word that the span looks like a value and is none."""
+
+    why: str
+
+
+Finisher = Callable[[Any, Context, Place], Value | Refusal | None]
+FINISHERS: dict[str, Finisher] = {}
+
+
+def finisher(kind: Kind) -> Callable[[Finisher], Finisher]:
+    """Register what turns a part into the typed value of ``kind``."""
+
+    def register(finish: Finisher) -> Finisher:
+        FINISHERS[kind] = finish
+        return finish
+
+    return register
+
+
+@dataclass(frozen=True, order=True)
+class GrammarProblem:
+    """One thing wrong with a grammar file; ``path`` leads to it: ("leaves", "month", "pattern")."""
+
+    file: str
+    path: tuple[str, ...]
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.file}: {'.'.join(self.path)}: {self.message}"
+
+
+class GrammarProblems(ValueError):
+    """A grammar that cannot be compiled, with every problem found."""
+
+    def __init__(self, problems: Iterable[GrammarProblem]) -> None:
+        self.problems = sorted(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a grammar found in one text."""
+
+    mentions: tuple[Mention, ...] = ()
+    parts: tuple[Part, ...] = ()
+    refused: tuple[Refused, ...] = ()
+
+
+def shown(value: Any) -> str:
+    """A part's value as a string: its canonical form when it has one."""
+    return str(getattr(value, "canonical", value))
+
+
+# At equal span and rank the kind that says more wins: an identifier over a number, a time over an amount.
+_KINDS: tuple[str, ...] = (
+    "url", "email", "identifier", "phone", "address", "time", "money", "percent", "quantity", "organization",
+    "person", "place", "number", "text",
+)  # fmt: skip
+
+
+class Grammar:
+    """Compiled grammar files; immutable after ``compile``."""
+
+    def __init__(self) -> None:
+        self.matcher = Matcher()
+        self.network = Network()
+        self.exposed: frozenset[str] = frozenset()
+        self.tables: dict[str, Any] = {}
+
+    @classmethod
+    def compile(cls, files: Iterable[GrammarFile], vocabularies: Mapping[str, VocabularyFile] | None = None) -> Grammar:
+        """Compile the active files; raises GrammarProblems with everything that is wrong."""
+        from .compiler import Compiler
+
+        return Compiler(vocabularies or {}).compile(sorted(files, key=lambda f: f.id))
+
+    def edges_of(self, text: str) -> list[Edge]:
+        """Every part found in a text, leaves included."""
+        return self.edges(normalize(text))
+
+    def edges(self, normalized: Normalized) -> list[Edge]:
+        """Every part found, leaves included."""
+        leaves = self.matcher.find(normalized)
+        for name in sorted(SOURCES):
+            leaves.extend(SOURCES[name](normalized))
+        return parse(leaves, normalized.text, self.network) if leaves else []
+
+    def find(self, text: str | Normalized, context: Context | None = None) -> Found:
+        """Mentions, exposed parts and refused spans of one text, in the order of the text."""
+        normalized = normalize(text) if isinstance(text, str) else text
+        given = context or Context()
+        context = Context(
+            given.said_at, given.timezone, given.locale, given.lang, given.speaker, {**self.tables, **given.tables}
+        )
+        edges = self.edges(normalized)
+        mentions, refused, taken = _select(edges, normalized, context)
+        return Found(tuple(mentions), tuple(self._parts(edges, normalized, taken)), tuple(refused))
+
+    def _parts(self, edges: list[Edge], normalized: Normalized, taken: bytearray) -> list[Part]:
+        """Exposed parts where no mention stands: of each type the longest first."""
+        out: list[tuple[int, int, str, Part]] = []
+        covered: dict[str, bytearray] = {}
+        mine = [e for e in edges if e.type in self.exposed and not e.latent and _free(e, normalized.text)]
+        for edge in sorted(mine, key=lambda e: (e.start - e.end, e.rank, e.start)):
+            own = covered.setdefault(edge.type, bytearray(taken))
+            if any(own[edge.start : edge.end]):
+                continue
+            own[edge.start : edge.end] = b"\1" * (edge.end - edge.start)
+            start, end = normalized.span(edge.start, edge.end)
+            said = normalized.original[start:end]
+            part = Part(type=edge.type, start=start, end=end, text=said, value=shown(edge.value), rule=edge.rule)
+            out.append((start, end, edge.type, part))
+        return [part for *_, part in sorted(out, key=lambda p: p[:3])]
+
+
+def _free(edge: Edge, text: str) -> bool:
+    """False for a piece of a longer word or code: the 34 of "T34" is no number."""
+    for at in (edge.start, edge.end):
+        if 0 < at < len(text):
+            a, b = text[at - 1], text[at]
+            if a.isascii() and b.isascii() and a.isalnum() and b.isalnum():
+                return False
+    return True
+
+
+def _select(
+    edges: list[Edge], normalized: Normalized, context: Context
+) -> tuple[list[Mention], list[Refused], bytearray]:
+    """All kinds compete for the characters together: longest first, then rank, then the kind that says more."""
+    text = normalized.text
+    offers = [e for e in edges if e.kind is not None and not e.latent and _free(e, text)]
+    offers.sort(key=lambda e: (e.start - e.end, e.rank[:4], _KINDS.index(e.kind or "text"), e.start, e.rule))
+    taken = bytearray(len(text))
+    mentions: list[Mention] = []
+    refused: list[Refused] = []
+    for edge in offers:
+        if taken.find(1, edge.start, edge.end) >= 0:
+            continue
+        kind = edge.kind or "text"
+        value = FINISHERS[kind](edge.value, context, Place(normalized, edge.start, edge.end))
+        if value is None:
+            continue
+        taken[edge.start : edge.end] = b"\1" * (edge.end - edge.start)
+        start, end = normalized.span(edge.start, edge.end)
+        said = normalized.original[start:end]
+        if isinstance(value, Refusal):
+            refused.append(Refused(kind=kind, start=start, end=end, text=said, why=value.why, rule=edge.rule))
+        else:
+            mentions.append(Mention(start=start, end=end, text=said, value=value, rule=edge.rule))
+    mentions.sort(key=lambda m: (m.start, m.end))
+    refused.sort(key=lambda r: (r.start, r.end))
+    return mentions, refused, taken
