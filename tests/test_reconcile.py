@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -377,7 +378,7 @@ def test_versions_of_a_single_valued_place_never_overlap(told: list[dict[str, ob
         )
         true_once = [item for item in story.all.values() if item.status != "held" and not is_void(item)]
         spans = sorted((item.valid_from, item.valid_to or day(10_000)) for item in true_once if item.valid_from)
-        assert all(first[1] <= second[0] for first, second in zip(spans, spans[1:], strict=False))
+        assert all(first[1] <= second[0] for first, second in pairwise(spans))
         assert all(start < end for start, end in spans)
         for at in range(0, 24, 3):
             assert sum(status_at(item, day(at)) == "current" for item in story.all.values()) <= 1
