@@ -22,13 +22,13 @@ Leaves
 match; groups are ``g1`` … or their names. Patterns must compile under re2 as well: no look-around, and every repeat
 has an upper limit (``{1,20}``, never ``+`` or ``*``).
 
-``boundary``: ``auto`` (default: a letter may not touch a letter, a digit not a digit: ``5pm`` is fine), ``word`` (digits
-may not touch letters either) or ``none``. ``latent: true`` or a list of words: the part exists only where a production
+``boundary``: ``auto`` (default: a letter may not touch a letter, a digit not a digit: ``5pm`` is fine), ``word``
+(digits may not touch letters either) or ``none``. ``latent: true`` or a list of words: the part exists only where a production
 of two or more items asks for it ("may", "sat", a bare hour); a lone latent part never becomes a mention.
 ``case: true``: match case (US, May). ``kind``: the leaf alone may become a mention of that kind.
 
-``unless`` / ``when``: ``{before: […], after: […], within: n}``. Entries are words, ``@vocabulary.id``, ``/regex/``, or a
-class: digit, letter, han, numeral, decimal, start, end. Without ``within`` the entry must touch the span (one space
+``unless`` / ``when``: ``{before: […], after: […], within: n}``. Entries are words, ``@vocabulary.id``, ``/regex/``, or
+a class: digit, letter, han, numeral, decimal, start, end. Without ``within`` the entry must touch the span (one space
 allowed); with it, it may stand anywhere in the same clause within n characters. ``unless`` forbids the part, ``when``
 demands the context. Both work on leaves and on productions.
 
@@ -55,7 +55,7 @@ sequences. A single space may stand between items.
 says "does not fit", and the production does not hold. Without ``value`` the only variable is passed on.
 ``type`` defaults to what the outermost function ``gives``, else to the production's name. ``kind`` makes a mention of
 the part by the *finisher* of the kind: ``@finisher("time") def finish(value, context, place)`` returns a typed Value,
-``Refusal(why)`` (the span is kept as refused: 31 April), or None (no mention). ``latent: true`` keeps the result latent.
+``Refusal(why)`` (the span is kept as refused: 31 April), or None (no mention). ``latent: true`` keeps the part latent.
 ``tables`` are plain data that finishers read by name from ``context.tables`` (holidays, policies by language).
 ``expose``: types that come out as ``Part`` where no mention covers them.
 
@@ -71,7 +71,7 @@ Rules are reported as ``fileid.leaf_or_production@version``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -83,6 +83,7 @@ from ..values import Kind, Value
 from .chart import SOURCES, Edge, Network, parse
 from .expression import FUNCTIONS, function
 from .leaves import Matcher
+from .recognizer import Recognizer
 from .text import Normalized, normalize
 from .vocabulary import VocabularyFile
 
@@ -170,6 +171,7 @@ class Context:
     lang: str = "en"
     speaker: str = "user"
     tables: Mapping[str, Any] = field(default_factory=dict)
+    ner: bool = True
 
 
 @dataclass(frozen=True)
@@ -262,21 +264,29 @@ class Grammar:
         self.network = Network()
         self.exposed: frozenset[str] = frozenset()
         self.tables: dict[str, Any] = {}
+        self.recognizers: tuple[Recognizer, ...] = ()
 
     @classmethod
-    def compile(cls, files: Iterable[GrammarFile], vocabularies: Mapping[str, VocabularyFile] | None = None) -> Grammar:
+    def compile(
+        cls,
+        files: Iterable[GrammarFile],
+        vocabularies: Mapping[str, VocabularyFile] | None = None,
+        recognizers: Iterable[Recognizer] = (),
+    ) -> Grammar:
         """Compile the active files; raises GrammarProblems with everything that is wrong."""
         from .compiler import Compiler
 
-        return Compiler(vocabularies or {}).compile(sorted(files, key=lambda f: f.id))
+        grammar = Compiler(vocabularies or {}).compile(sorted(files, key=lambda f: f.id))
+        grammar.recognizers = tuple(recognizers)
+        return grammar
 
     def edges_of(self, text: str) -> list[Edge]:
         """Every part found in a text, leaves included."""
         return self.edges(normalize(text))
 
-    def edges(self, normalized: Normalized) -> list[Edge]:
-        """Every part found, leaves included."""
-        leaves = self.matcher.find(normalized)
+    def edges(self, normalized: Normalized, recognised: Iterable[Edge] = ()) -> list[Edge]:
+        """Every part found, leaves and recognised edges included."""
+        leaves = [*self.matcher.find(normalized), *recognised]
         for name in sorted(SOURCES):
             leaves.extend(SOURCES[name](normalized))
         return parse(leaves, normalized.text, self.network) if leaves else []
@@ -285,18 +295,18 @@ class Grammar:
         """Mentions, exposed parts and refused spans of one text, in the order of the text."""
         normalized = normalize(text) if isinstance(text, str) else text
         given = context or Context()
-        context = Context(
-            given.said_at, given.timezone, given.locale, given.lang, given.speaker, {**self.tables, **given.tables}
-        )
-        edges = self.edges(normalized)
+        context = replace(given, tables={**self.tables, **given.tables})
+        recognised = [e for r in self.recognizers for e in r.recognise(normalized, context)]
+        edges = self.edges(normalized, recognised)
         mentions, refused, taken = _select(edges, normalized, context)
-        return Found(tuple(mentions), tuple(self._parts(edges, normalized, taken)), tuple(refused))
+        return Found(tuple(mentions), tuple(self._parts(edges, recognised, normalized, taken)), tuple(refused))
 
-    def _parts(self, edges: list[Edge], normalized: Normalized, taken: bytearray) -> list[Part]:
+    def _parts(self, edges: list[Edge], recognised: list[Edge], normalized: Normalized, taken: bytearray) -> list[Part]:
         """Exposed parts where no mention stands: of each type the longest first."""
         out: list[tuple[int, int, str, Part]] = []
         covered: dict[str, bytearray] = {}
-        mine = [e for e in edges if e.type in self.exposed and not e.latent and _free(e, normalized.text)]
+        exposed = self.exposed | {e.type for e in recognised if e.kind is None}
+        mine = [e for e in edges if e.type in exposed and not e.latent and _free(e, normalized.text)]
         for edge in sorted(mine, key=lambda e: (e.start - e.end, e.rank, e.start)):
             own = covered.setdefault(edge.type, bytearray(taken))
             if any(own[edge.start : edge.end]):
@@ -333,7 +343,9 @@ def _select(
         if taken.find(1, edge.start, edge.end) >= 0:
             continue
         kind = edge.kind or "text"
-        value = FINISHERS[kind](edge.value, context, Place(normalized, edge.start, edge.end))
+        value = edge.value  # a recogniser's edge carries its finished value
+        if not isinstance(value, Value):
+            value = FINISHERS[kind](value, context, Place(normalized, edge.start, edge.end))
         if value is None:
             continue
         taken[edge.start : edge.end] = b"\1" * (edge.end - edge.start)

@@ -1,0 +1,78 @@
+"""The only door to the extractors: one turn's text in, its mentions, parts, refused spans and cues out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from ..model import Scan, Speaker
+from . import assertion, dates, money, numbers
+from .cues import CompiledCues, CueFile, compile_cues
+from .grammar import Context, Grammar, GrammarFile
+from .recognizer import Recognizer, build_all
+from .text import normalize
+from .vocabulary import VocabularyFile
+
+__all__ = ["Extraction", "language_of", "scan"]
+
+# Importing these modules registers the functions, finishers and built-in leaves that grammar files name.
+REGISTERED = (numbers, money, dates)
+_HAN = re.compile(r"[\u3400-\u9fff]")
+
+
+@dataclass(frozen=True, eq=False)
+class Extraction:
+    """Everything that extraction needs, compiled once from the files of a rule set."""
+
+    grammar: Grammar
+    cues: CompiledCues
+    vocabularies: Mapping[str, VocabularyFile]
+
+    @classmethod
+    def compile(
+        cls,
+        grammars: Iterable[GrammarFile] = (),
+        cues: Iterable[CueFile] = (),
+        vocabularies: Iterable[VocabularyFile] = (),
+    ) -> Extraction:
+        """Compile the active files; raises GrammarProblems for what is wrong in a grammar."""
+        words = {v.id: v for v in sorted(vocabularies, key=lambda v: v.id) if v.status == "active"}
+        grammar = Grammar.compile(grammars, words, recognizers(words))
+        return cls(grammar, compile_cues([c for c in cues if c.status == "active"], words), words)
+
+    def vocabulary(self, of: str) -> VocabularyFile:
+        """The vocabulary with this id; raises KeyError."""
+        return self.vocabularies[of]
+
+
+def recognizers(words: dict[str, VocabularyFile]) -> tuple[Recognizer, ...]:
+    """The recognisers (contacts, addresses, names) that the vocabularies allow."""
+    return build_all(words)
+
+
+def language_of(text: str) -> Literal["zh", "en"]:
+    """Chinese as soon as one Han character occurs: "budget 改成 8万" follows Chinese policy."""
+    return "zh" if _HAN.search(text) else "en"
+
+
+def scan(
+    text: str,
+    extraction: Extraction,
+    *,
+    said_at: datetime | None = None,
+    lang: Literal["zh", "en"] | None = None,
+    timezone: str | None = None,
+    locale: str | None = None,
+    speaker: Speaker = "user",
+    ner: bool = True,
+) -> Scan:
+    """Everything the rules find in one turn; the same text and context always give the same scan."""
+    normalized = normalize(text)
+    language = lang or language_of(normalized.text)
+    context = Context(said_at, timezone, locale, language, speaker, ner=ner)
+    found = extraction.grammar.find(normalized, context)
+    cues = assertion.find_cues(normalized, found.mentions, found.parts, extraction.cues, language, speaker)
+    return Scan(lang=language, mentions=found.mentions, cues=cues, parts=found.parts, refused=found.refused)
