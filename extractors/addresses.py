@@ -1,0 +1,1 @@
+"""Addresses and places, Chinese and English."""

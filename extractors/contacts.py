@@ -1,0 +1,242 @@
+"""Telephone numbers, e-mail addresses, web addresses and the parts of them that a correction may name alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from ..values import EmailValue, PhoneValue, UrlValue
+from .chart import Edge
+from .recognizer import Lookup, Setting, recognizer
+from .text import Normalized
+from .words import alternatives
+
+# ``regions``: where a number of this shape is looked up first; ``sure``: needs no phone word before it.
+_EXTENSION = r"(?:\s?(?:x|ext\.?|extension|转|分机)\s?\d{1,6})?"
+_SEP = r"[ .\-]{0,2}"
+
+
+class Shape(NamedTuple):
+    """A way to write a telephone number."""
+
+    name: str
+    pattern: str
+    regions: tuple[str, ...]
+    sure: bool
+
+
+SHAPES = (
+    Shape("labelled", r"[(+]{0,2} ?\d(?:[ .\-/()]{0,3}\d){6,16}", (), False),
+    Shape("china_abroad", r"\(?(?:\+|00)86\)?[ \-]?(?:1[3-9]\d[ \-]?\d{4}[ \-]?\d{4}|0?\d{2,3}[ \-]?\d{7,8})", (), True),
+    Shape("international", r"\(?(?:\+|00(?=[ (\-]?[1-9]))[ ]?\(?\d{1,4}\)?(?:[ .\-]?\(?\d{1,5}\)?){1,7}", (), True),
+    Shape("chinese_mobile", r"1[3-9]\d[ \-]?\d{4}[ \-]?\d{4}", ("CN",), True),
+    Shape("chinese_landline", r"(?:\(0\d{2,3}\)|0\d{2,3})[ \-]{0,2}\d{3,4}[ \-]?\d{4}(?:-\d{3,5})?", ("CN",), True),
+    Shape("chinese_service", r"[48]00[ \-]\d{3,4}[ \-]\d{3,4}|[48]00\d{7}", ("CN",), True),
+    Shape("american", r"(?:1[ .\-]?)?(?:\(\d{3}\)\.?|\d{3}\)|\d{3}(?=[ .\-]))[ .\-]?\d{3}[ .\-]\d{4}", ("US",), True),
+    Shape("bracketed", r"\(\d{1,5}\)[ .\-]?\d{2,5}(?:[ .\-]\d{2,5}){1,3}", (), True),
+    Shape("grouped", r"\d{2,5}(?:[ .\-]\d{2,5}){1,5}", (), False),
+    Shape("run", r"\d{3,15}", (), False),
+)  # fmt: skip
+_EDGE_BEFORE = r"(?<![A-Za-z0-9_$€£¥%#])(?<![0-9][./=*+,:\-])(?<![A-Za-z][./=*\-])(?<![(+\-])"
+_EDGE_AFTER = r"(?![0-9A-Za-z_%@°])(?![./=*+:\-]\d|,\d{3}(?!\d))(?!\s?(?:元|万|亿|块|美元|美金|欧元|人民币|年|%))"
+_PHONES = tuple(
+    (shape, re.compile(_EDGE_BEFORE + "(" + shape.pattern + ")" + _EXTENSION + _EDGE_AFTER, re.IGNORECASE))
+    for shape in SHAPES
+)
+_TRIGGER = re.compile(r"\d[\d .()\-]{1,30}\d")
+_SHORT, _LONG = 7, 15  # ITU-T E.164: at most 15 digits; below 7 no country has subscriber numbers without a label
+_LABELLED_SHORT = 3  # 110, 12345: short numbers exist, but only a label makes them one
+_LABEL_REACH = 24
+# Between a label and its number stands nothing but this.
+_BRIDGE = re.compile(
+    r"(?:[\s:;,#.()\-]|号码?|是|为|有|就是|换成|改成|改为|更正为|应该是|应为|变成|用的是|现在是|现在|新的?"
+    r"|\b(?:is|was|are|at|on|no|number|numbers|now|changed to|to|the|new|my|=)\b)*$",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(r"[。;!?\n]|,(?!\d)")
+
+_EMAIL = re.compile(
+    r"(?<![A-Za-z0-9._%+\-@])([A-Za-z0-9_%+][A-Za-z0-9._%+\-]{0,63})@((?:[A-Za-z0-9](?:[A-Za-z0-9\-]{0,62})\.){1,6}[A-Za-z]{2,24})"
+    r"(?![A-Za-z0-9\-]|\.[A-Za-z0-9])"
+)
+_URL = re.compile(
+    r"(?<![A-Za-z0-9@])(?:(?:https?|ftps?|wss?)://(?:[^\s\u3000-\u9fff,，。；;、)\]}<>\"']|[,;](?=\S))+"
+    r"|www\.(?:[A-Za-z0-9\-]+\.)+[A-Za-z]{2,24}(?::\d{1,5})?(?:[/?#](?:[^\s\u3000-\u9fff,，。；;、)\]}<>\"'])*)?)",
+    re.IGNORECASE,
+)
+_DOMAIN = re.compile(
+    r"(?<![A-Za-z0-9@._\-/])((?:[A-Za-z0-9](?:[A-Za-z0-9\-]{0,62})\.){1,4})([A-Za-z]{2,24})(?::\d{1,5})?"
+    r"((?:/|\?)[^\s\u3000-\u9fff,，。；;、)\]}<>\"']*)?(?![A-Za-z0-9_@]|\.[A-Za-z0-9])"
+)
+_URL_TAIL = re.compile(r"[.,:;!?'\"]+$")
+_HOST = re.compile(r"^\w+://(?:[^/@]*@)?([^/:?#]+)")
+_GROUP = re.compile(r"(?<![A-Za-z0-9.,:/$€£¥\-])\d{3,8}(?![A-Za-z0-9%/:\-]|[.,]\d)")
+
+
+class Contacts:
+    """Finds telephone numbers, e-mail and web addresses; exposes bare domains and bare groups of digits."""
+
+    def __init__(self, lookup: Lookup) -> None:
+        words, domains = lookup("words.contact"), lookup("words.tld")
+        self.phone_rule, self.domain_rule = words.ref, domains.ref
+        self._labels = alternatives({word: concept for word, concept in words.entries().items()})
+        self._concept = {word.lower(): str(concept) for word, concept in words.entries().items()}
+        self._plain = frozenset(domains.labels.get("plain", ()))
+        self._guarded = frozenset(domains.labels.get("guarded", ()))
+
+    def recognise(self, text: Normalized, setting: Setting) -> Iterable[Edge]:
+        """Mentions of kind phone, email and url; parts ``mail_domain`` and ``digits``."""
+        flat = text.text
+        taken: list[tuple[int, int]] = []
+        if "." in flat or "://" in flat:
+            for edge in (*self._emails(flat), *self._urls(flat)):
+                if not _overlaps(taken, edge.start, edge.end):
+                    taken.append((edge.start, edge.end))
+                    yield edge
+            yield from self._domains(flat, taken)
+        if any(c.isdigit() for c in flat):
+            yield from self._phones(flat, setting, taken)
+            for hit in _GROUP.finditer(flat):
+                if not _overlaps(taken, *hit.span()):
+                    yield Edge("digits", *hit.span(), hit.group(), self.phone_rule, weight=1)
+
+    def _emails(self, flat: str) -> Iterator[Edge]:
+        if "@" not in flat:
+            return
+        for hit in _EMAIL.finditer(flat):
+            name, domain = hit.groups()
+            if ".." in name or name.endswith("."):
+                continue
+            value = EmailValue(address=f"{name}@{domain.lower()}")
+            yield Edge("email", *hit.span(), value, self.domain_rule, weight=1, kind="email")
+
+    def _urls(self, flat: str) -> Iterator[Edge]:
+        for hit in _URL.finditer(flat):
+            url = _URL_TAIL.sub("", hit.group())
+            host = _HOST.match(url)
+            if "://" in url and (host is None or not re.search(r"\w", host.group(1)) or ".." in host.group(1)):
+                continue
+            if host is not None and "." not in host.group(1) and host.group(1).lower() != "localhost":
+                continue
+            yield Edge(
+                "url", hit.start(), hit.start() + len(url), UrlValue(url=url), self.domain_rule, weight=1, kind="url"
+            )
+
+    def _domains(self, flat: str, taken: list[tuple[int, int]]) -> Iterator[Edge]:
+        """A bare domain is a web address, unless the talk is of mail domains; it is a part in any case."""
+        for hit in _DOMAIN.finditer(flat):
+            last, path = hit.group(2).lower(), hit.group(3)
+            if _overlaps(taken, *hit.span()) or not (last in self._plain or (path and last in self._guarded)):
+                continue
+            if re.fullmatch(r"\d+(?:\.\d+)*\.", hit.group(1)) and last in {"am", "pm"} and len(hit.group(1)) < 3:
+                continue  # 7.am is a time of day
+            text = _URL_TAIL.sub("", hit.group())
+            end = hit.start() + len(text)
+            if not path:
+                yield Edge("mail_domain", hit.start(), end, text.lower(), self.domain_rule, weight=1)
+            if self._label(flat, hit.start()) != "domain":
+                taken.append((hit.start(), end))
+                yield Edge("url", hit.start(), end, UrlValue(url=text), self.domain_rule, weight=1, kind="url")
+
+    def _phones(self, flat: str, setting: Setting, taken: list[tuple[int, int]]) -> Iterator[Edge]:
+        if not _TRIGGER.search(flat):
+            return
+        for shape, pattern in _PHONES:
+            for hit in pattern.finditer(flat):
+                start, end = hit.span()
+                digits = sum(c.isdigit() for c in hit.group(1))
+                label = self._label(flat, start)
+                least = (
+                    _LABELLED_SHORT if label == "phone" and shape.name == "run" else 5 if label == "phone" else _SHORT
+                )
+                if not least <= digits <= _LONG or _overlaps(taken, start, end):
+                    continue
+                if label == "other" or (label != "phone" and not (shape.sure and _plausible(shape, hit.group(1)))):
+                    continue
+                if hit.group(1).count("(") < hit.group(1).count(")") and shape.name != "american":
+                    continue
+                taken.append((start, end))
+                value = phone_value(hit.group(), shape.regions, setting)
+                yield Edge("phone", start, end, value, self.phone_rule, weight=1, kind="phone")
+
+    def _label(self, flat: str, at: int) -> str:
+        """The concept of the nearest word that says what the digits are: in the same clause, with only bridges between."""
+        window = flat[max(0, at - _LABEL_REACH) : at]
+        last = None
+        for mark in _CLAUSE.finditer(window):
+            last = mark
+        if last is not None:
+            window = window[last.end() :]
+        for hit in reversed(list(self._labels.finditer(window))):
+            if _BRIDGE.match(window, hit.end()):
+                return self._concept[hit.group().lower()]
+        return ""
+
+
+def _plausible(shape: Shape, raw: str) -> bool:
+    """Shapes that other numbers share need a look: an area code, not a year, not a date."""
+    digits = re.sub(r"\D", "", raw)
+    if shape.name == "chinese_landline":
+        return (
+            len(digits) in {10, 11, 12}
+            and digits[1] != "0"
+            and (digits[:2] in {"01", "02"} or "-" in raw or " " in raw or "(" in raw or len(digits) == 11)
+        )
+    if shape.name == "bracketed":
+        return len(digits) >= 9
+    return True
+
+
+def _overlaps(taken: list[tuple[int, int]], start: int, end: int) -> bool:
+    return any(start < b and a < end for a, b in taken)
+
+
+def _regions(first: tuple[str, ...], setting: Setting) -> Iterator[str]:
+    """Where to look a number up: its shape's country, the locale's, then the language's."""
+    seen = set()
+    locale = (setting.locale or "").replace("_", "-").split("-")
+    of_locale = locale[-1].upper() if len(locale) > 1 and len(locale[-1]) == 2 else ""
+    for region in (*first, of_locale, *(("CN", "US") if setting.lang == "zh" else ("US", "GB", "CN"))):
+        if region and region not in seen:
+            seen.add(region)
+            yield region
+
+
+def phone_value(raw: str, first: tuple[str, ...], setting: Setting) -> PhoneValue:
+    """The typed number: E.164 when a country accepts it as possible, and the national digits as dialled."""
+    main, _, extension = re.sub(r"(?i)\s?(?:x|ext\.?|extension|转|分机)\s?(?=\d+$)", "|", raw).partition("|")
+    tail = f" x{extension}" if extension else ""
+    plain = re.sub(r"[^\d+]", "", main)
+    abroad = plain.startswith(("+", "00"))
+    regions = tuple(_regions(first, setting))
+    e164, country = _e164("+" + plain.lstrip("+0") if abroad else plain, regions)
+    digits = plain.lstrip("+")
+    if abroad and country:
+        digits = digits.lstrip("0")[len(country) :]
+    return PhoneValue(e164=e164, national=digits + tail)
+
+
+@lru_cache(maxsize=4096)
+def _e164(plain: str, regions: tuple[str, ...]) -> tuple[str | None, str]:
+    """(E.164 form or None, country code); the first country for which it is valid, else the first where it is possible."""
+    import phonenumbers
+
+    possible: tuple[str | None, str] = (None, "")
+    for region in (None,) if plain.startswith("+") else regions:
+        try:
+            number = phonenumbers.parse(plain, region)
+        except phonenumbers.NumberParseException:
+            continue
+        form = (phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164), str(number.country_code))
+        if phonenumbers.is_valid_number(number):
+            return form
+        if possible[0] is None and phonenumbers.is_possible_number(number):
+            possible = form
+    return possible
+
+
+@recognizer("contacts", "words.contact", "words.tld")
+def _contacts(lookup: Lookup) -> Contacts:
+    return Contacts(lookup)

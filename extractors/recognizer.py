@@ -1,0 +1,55 @@
+"""Recognisers: mechanisms beside the grammar (telephone numbers, gazetteers, names), their words taken from vocabularies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from .chart import Edge
+from .text import Normalized
+from .vocabulary import VocabularyFile
+
+Lookup = Callable[[str], VocabularyFile]
+
+
+class Setting(Protocol):
+    """What a recogniser may know about a turn besides its text."""
+
+    @property
+    def lang(self) -> str: ...
+
+    @property
+    def locale(self) -> str | None: ...
+
+
+class Recognizer(Protocol):
+    """Finds typed values in normalised text. An edge with a ``kind`` carries a ``Value``, one without is a part."""
+
+    def recognise(self, text: Normalized, setting: Setting) -> Iterable[Edge]:
+        """The edges found; offsets are those of the normalised text."""
+        ...
+
+
+# Name → (ids of the vocabularies it cannot work without, how to build it from them).
+RECOGNIZERS: dict[str, tuple[tuple[str, ...], Callable[[Lookup], Recognizer]]] = {}
+
+
+def recognizer(name: str, *needs: str) -> Callable[[Callable[[Lookup], Recognizer]], Callable[[Lookup], Recognizer]]:
+    """Register a recogniser; it is left out of a rule set that lacks one of the vocabularies it needs."""
+
+    def register(build: Callable[[Lookup], Recognizer]) -> Callable[[Lookup], Recognizer]:
+        RECOGNIZERS[name] = (needs, build)
+        return build
+
+    return register
+
+
+def build_all(vocabularies: dict[str, VocabularyFile]) -> tuple[Recognizer, ...]:
+    """Every registered recogniser that the vocabularies allow, in the order of their names."""
+    from . import addresses, contacts, entities  # noqa: F401  they register themselves
+
+    return tuple(
+        build(vocabularies.__getitem__)
+        for _, (needs, build) in sorted(RECOGNIZERS.items())
+        if all(need in vocabularies for need in needs)
+    )
