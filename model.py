@@ -148,6 +148,7 @@ class Cue(Model):
     reparandum: tuple[int, int] | None = Field(None, description="A repair: the span that was replaced.")
     repair: tuple[int, int] | None = Field(None, description="A repair: the span that replaces it.")
     scope: tuple[int, int] | None = Field(None, description="The characters the cue governs.")
+    who: str | None = Field(None, description="Third party: who is said to have said it.")
 
 
 class Part(Model):
