@@ -78,6 +78,13 @@ class RuleFile(Model):
         """``id@version``, the way decisions name a rule."""
         return f"{self.id}@{self.version}"
 
+    def counts_on(self, day: date) -> bool:
+        """True when the rule counts on this day (the day a turn was said, never today)."""
+        if self.effective is None:
+            return True
+        since, until = self.effective.since, self.effective.until
+        return (since is None or since <= day) and (until is None or day <= until)
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:

@@ -1,0 +1,94 @@
+"""A cache of things computed from rule files: parsed data and proofs that a table compiles; never needed, only faster.
+
+Entries are JSON, named by a digest of everything they were computed from, and repeat that digest inside: an entry whose
+key differs is ignored. An unreadable or unwritable folder only costs time. ``RECORDARI_CACHE`` moves the folder, and
+set to the empty string switches the cache off.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+
+
+def folder() -> Path | None:
+    """Where entries lie; None when the cache is switched off."""
+    chosen = os.environ.get("RECORDARI_CACHE")
+    if chosen is not None:
+        return Path(chosen) if chosen else None
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA")
+        return Path(base) / "recordari" if base else None
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "recordari"
+    base = os.environ.get("XDG_CACHE_HOME")
+    with suppress(RuntimeError):  # no home folder
+        return (Path(base) if base else Path.home() / ".cache") / "recordari"
+    return None
+
+
+def key_of(*parts: str | bytes) -> str:
+    """One SHA-256 over parts, each preceded by its length so that none can run into the next."""
+    digest = hashlib.sha256()
+    for part in parts:
+        raw = part.encode() if isinstance(part, str) else part
+        digest.update(len(raw).to_bytes(8, "big"))
+        digest.update(raw)
+    return digest.hexdigest()
+
+
+@lru_cache(maxsize=8)
+def code_version(*names: str) -> str:
+    """A digest of our own modules of these names: an entry written by other code is never read."""
+    return key_of(*((HERE / name).read_bytes() for name in names))
+
+
+def read(shelf: str, key: str) -> Any | None:
+    """The entry, or None when there is none that can be trusted."""
+    base = folder()
+    if base is None:
+        return None
+    try:
+        entry = json.loads((base / shelf / f"{key}.json").read_bytes())
+    except (OSError, ValueError):
+        return None
+    if not isinstance(entry, dict) or entry.get("key") != key:
+        return None
+    return entry.get("data")
+
+
+def write(shelf: str, key: str, data: Any) -> None:
+    """Keep an entry; written beside and renamed, so that no reader sees half of it."""
+    base = folder()
+    if base is None:
+        return
+    with suppress(OSError):
+        (base / shelf).mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=base / shelf, prefix=".new-")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as stream:
+                json.dump({"key": key, "data": data}, stream, ensure_ascii=False, separators=(",", ":"))
+            os.replace(name, base / shelf / f"{key}.json")
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(name)
+            raise
+
+
+def remembered(shelf: str, key: str, compute: Callable[[], Any]) -> Any:
+    """The entry under ``key``, computed and kept when it is missing."""
+    found = read(shelf, key)
+    if found is None:
+        found = compute()
+        write(shelf, key, found)
+    return found

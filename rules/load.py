@@ -1,0 +1,258 @@
+"""Folders of rule files → one Ruleset: read, validate, layer, check references, digest.
+
+All problems of all files are collected and reported at once.
+
+Layers: the shipped packs, then each folder in the order given. Of several versions of one id the highest active or
+retired one counts, wherever it lies; ``retired`` takes the rule out; a draft never counts. Two files with the same id
+and version must say the same.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+from ..rulefile import Problem, RuleError, RuleFile
+from . import cache
+from .lock import LOCK, check_lock, write_lock
+from .policy import PolicyFile, table_of
+from .ruleset import Ruleset, content_digest, set_digest
+from .schema import located, references, validate
+from .slots import SlotFile
+from .yamltext import YamlText
+
+__all__ = ["LOCK", "Read", "Ruleset", "build", "check_lock", "load", "read_folder", "read_packs", "write_lock"]
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """One file as read: its layer, the path shown in messages, its text with plain line ends."""
+
+    layer: int
+    shown: str
+    text: str
+
+    @cached_property
+    def source(self) -> YamlText:
+        """The parsed text with positions; slow, so only made on a cache miss or for a message."""
+        return YamlText(self.text, self.shown)
+
+    def data(self, trusting: bool) -> Any:
+        """Plain data, from the cache when ``trusting``; None when the text has problems."""
+
+        def parsed() -> Any:
+            return None if self.source.problems else self.source.data
+
+        if not trusting:
+            return parsed()
+        key = cache.key_of(cache.code_version("yamltext.py"), self.text)
+        return cache.remembered("yaml", key, parsed)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rule:
+    read: Read
+    data: dict[str, Any]
+    rule: RuleFile
+    digest: str
+
+
+def load(folders: Sequence[Path | str] = (), packs: bool = True) -> Ruleset:
+    """The rule set of the shipped packs (unless left out) and these folders; RuleError lists all that is wrong."""
+    problems: list[Problem] = []
+    reads = list(read_packs(problems)) if packs else []
+    for number, folder in enumerate(folders, start=1):
+        reads.extend(read_folder(Path(folder), problems, layer=number))
+    return _ruleset(reads, problems, trusting=True)
+
+
+def build(sources: Mapping[str, str]) -> Ruleset:
+    """The rule set of these texts by id, as stored beside decisions; parsed afresh."""
+    reads = [Read(0, f"{name}.yaml", text) for name, text in sorted(sources.items())]
+    return _ruleset(reads, [], trusting=False)
+
+
+def read_packs(problems: list[Problem]) -> Iterator[Read]:
+    """The shipped rule files."""
+    yield from _walk(files(__package__) / "packs", "packs", problems)
+
+
+def _walk(folder: Traversable, shown: str, problems: list[Problem]) -> Iterator[Read]:
+    if not folder.is_dir():
+        return
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        name = f"{shown}/{entry.name}"
+        if entry.is_dir():
+            yield from _walk(entry, name, problems)
+        elif entry.name.endswith(".yaml"):
+            yield from _decoded(0, name, entry.read_bytes(), problems)
+
+
+def read_folder(folder: Path, problems: list[Problem], layer: int = 0) -> Iterator[Read]:
+    """All rule files under a folder (or the one file named), hidden ones left out, sorted by path."""
+    if folder.is_file():
+        paths = [folder]
+    elif folder.is_dir():
+        paths = list(_rule_paths(folder, problems))
+        if not paths:
+            problems.append(Problem(str(folder), 1, 1, "no rule file in this folder", "Rule files end in .yaml."))
+    else:
+        problems.append(Problem(str(folder), 1, 1, "no such folder", "Check the path given as rules."))
+        return
+    for path in paths:
+        try:
+            raw = path.read_bytes()
+        except OSError as error:
+            said = f"cannot be read: {error.strerror or error}"
+            problems.append(Problem(str(path), 1, 1, said, "Check that it exists and may be read."))
+            continue
+        yield from _decoded(layer, str(path), raw, problems)
+
+
+def _rule_paths(folder: Path, problems: list[Problem]) -> Iterator[Path]:
+    def unreadable(error: OSError) -> None:
+        said = f"cannot be read: {error.strerror or error}"
+        problems.append(Problem(str(error.filename or folder), 1, 1, said, "Check the permissions of the folder."))
+
+    found: list[Path] = []
+    for where, below, names in os.walk(folder, onerror=unreadable):
+        below[:] = sorted(name for name in below if not name.startswith("."))
+        for name in names:
+            path = Path(where) / name
+            if name.startswith("."):
+                continue
+            if path.suffix == ".yaml":
+                found.append(path)
+            elif path.suffix.lower() in (".yml", ".yaml"):
+                said = f"the file ends in {path.suffix} and would be overlooked"
+                problems.append(Problem(str(path), 1, 1, said, "Rename it so that it ends in .yaml."))
+    return iter(sorted(found))
+
+
+def _decoded(layer: int, shown: str, raw: bytes, problems: list[Problem]) -> Iterator[Read]:
+    """The text with plain line ends and without a byte order mark; a problem when it is not UTF-8."""
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        problems.append(Problem(shown, 1, 1, "the file is UTF-16, not UTF-8", "Save it as UTF-8."))
+        return
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = raw[: error.start]
+        line = before.count(b"\n") + 1
+        column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
+        said = f"the byte 0x{raw[error.start]:02x} is not UTF-8"
+        problems.append(Problem(shown, line, column, said, "Save the file as UTF-8 (a Chinese editor may use GBK)."))
+        return
+    yield Read(layer, shown, text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _ruleset(reads: Iterable[Read], problems: list[Problem], trusting: bool) -> Ruleset:
+    rules: list[_Rule] = []
+    for read in reads:
+        data = read.data(trusting)
+        if not isinstance(data, dict):
+            problems.extend(read.source.problems)
+            continue
+        rule, complaints = validate(data)
+        problems.extend(located(read.source, *complaint) for complaint in complaints)
+        if rule is not None:
+            rules.append(_Rule(read, data, rule, content_digest(data)))
+    notes: list[str] = []
+    active = _layered(rules, problems, notes)
+    _check_references(active, problems)
+    _check_table(active, problems)
+    if problems:
+        raise RuleError(list(dict.fromkeys(problems)))
+    contents = {name: (found.rule.version, found.digest) for name, found in active.items()}
+    return Ruleset(
+        digest=set_digest(contents),
+        files={name: found.rule for name, found in active.items()},
+        sources={name: found.read.text for name, found in active.items()},
+        paths={name: found.read.shown for name, found in active.items()},
+        contents=contents,
+        notes=tuple(notes),
+    )
+
+
+def _layered(rules: Sequence[_Rule], problems: list[Problem], notes: list[str]) -> dict[str, _Rule]:
+    """The rule that counts for each id, sorted by id."""
+    by_id: dict[str, list[_Rule]] = {}
+    for found in rules:
+        by_id.setdefault(found.rule.id, []).append(found)
+    active: dict[str, _Rule] = {}
+    for name, versions in sorted(by_id.items()):
+        _check_same_version(versions, problems)
+        first = versions[0]
+        for other in versions[1:]:
+            if other.rule.kind != first.rule.kind:
+                said = f"{name!r} is a {first.rule.kind} in {first.read.shown} and a {other.rule.kind} here"
+                problems.append(located(other.read.source, ("kind",), False, said, "Give it an id of its own."))
+        counting = [found for found in versions if found.rule.status != "draft"]
+        if not counting:
+            continue
+        best = max(counting, key=lambda found: found.rule.version)
+        for found in counting:
+            if found.read.layer > best.read.layer:
+                notes.append(
+                    f"{found.read.shown}: version {found.rule.version} of {name} is older than {best.rule.ref}"
+                )
+        if best.rule.status == "active":
+            active[name] = best
+    return active
+
+
+def _check_same_version(versions: Sequence[_Rule], problems: list[Problem]) -> None:
+    seen: dict[int, _Rule] = {}
+    for found in versions:
+        first = seen.setdefault(found.rule.version, found)
+        if first.digest != found.digest:
+            said = f"{found.rule.ref} also stands in {first.read.shown} and says something else"
+            way_out = "Raise `version` to override it, or use an id of your own."
+            problems.append(located(found.read.source, ("version",), False, said, way_out))
+
+
+def _check_references(active: Mapping[str, _Rule], problems: list[Problem]) -> None:
+    vocabularies = {name for name, found in active.items() if found.rule.kind == "vocabulary"}
+    slots: dict[str, _Rule] = {}
+    for found in active.values():
+        if isinstance(found.rule, SlotFile):
+            first = slots.setdefault(found.rule.slot, found)
+            if first is not found:
+                said = f"the slot {found.rule.slot!r} is also defined by {first.rule.ref}"
+                problems.append(located(found.read.source, ("slot",), False, said, "One slot has one file."))
+    known = {"vocabulary": vocabularies, "slot": slots.keys() | {"none"}}
+    for found in active.values():
+        for path, what, name in references(found.data):
+            if name not in known[what]:
+                way_out = _similar(name, known[what]) or f"Add the {what} file, or correct the name."
+                problems.append(located(found.read.source, path, False, f"unknown {what} {name!r}", way_out))
+
+
+def _similar(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, sorted(known), n=1)
+    return f"Did you mean {close[0]!r}?" if close else ""
+
+
+def _check_table(active: Mapping[str, _Rule], problems: list[Problem]) -> None:
+    """Row names must not collide with ids, and nothing may stand below a catch-all."""
+    policies = [found.rule for found in active.values() if isinstance(found.rule, PolicyFile)]
+    for file in policies:
+        for index in range(len(file.rows)):
+            name = file.row_name(index).partition("@")[0]
+            if name in active:
+                said = f"this row would be called {name!r}, which is the id of another rule"
+                problems.append(located(active[file.id].read.source, ("rows", index), False, said, "Rename the row."))
+    table = table_of(policies)
+    for place, row in enumerate(table[:-1]):
+        if row.always:
+            said = f"this row matches always and hides the {len(table) - place - 1} rows after it"
+            way_out = "Only the last row of the last policy file (lowest priority) may have an empty `when`."
+            problems.append(located(active[row.file].read.source, ("rows", row.index), False, said, way_out))
+            break

@@ -1,0 +1,149 @@
+"""A rule set: the active rule files, the digest that stands for them, and what is compiled from them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..extractors.cues import CueFile
+from ..extractors.grammar import GrammarFile
+from ..extractors.vocabulary import VocabularyFile
+from ..model import Scan, Turn
+from ..rulefile import Problem, RuleError, RuleFile
+from .capture_file import CaptureFile
+from .gates import Gated, GateFile, Gates
+from .policy import PolicyFile, TableRow, table_of
+from .slots import SlotFile
+from .yamltext import YamlText
+
+if TYPE_CHECKING:
+    from ..extractors.scan import Extraction
+
+T = TypeVar("T", bound=RuleFile)
+
+
+def content_digest(data: Mapping[str, Any]) -> str:
+    """SHA-256 of one rule's parsed content. Comments, quotes and line ends do not count; the order of keys inside does,
+    because it may decide (first match wins); the order of the outermost keys does not."""
+    ordered = {name: data[name] for name in sorted(data)}
+    return hashlib.sha256(json.dumps(ordered, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
+
+
+def set_digest(contents: Mapping[str, tuple[int, str]]) -> str:
+    """SHA-256 over (id, version, content digest) of all active rules, sorted by id."""
+    listed = [[name, version, digest] for name, (version, digest) in sorted(contents.items())]
+    return hashlib.sha256(json.dumps(listed, separators=(",", ":")).encode()).hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class Ruleset:
+    """Immutable; ``sources`` (text by id) rebuild it exactly: see ``from_sources``."""
+
+    digest: str
+    files: Mapping[str, RuleFile]
+    sources: Mapping[str, str]
+    paths: Mapping[str, str]
+    contents: Mapping[str, tuple[int, str]]
+    notes: tuple[str, ...] = ()
+
+    @staticmethod
+    def from_sources(sources: Mapping[str, str]) -> Ruleset:
+        """The set that these texts describe, parsed afresh (no cache): for replay."""
+        from .load import build
+
+        return build(sources)
+
+    def rule(self, ref: str) -> RuleFile | None:
+        """The rule of an id, ``id@version`` or ``id.part@version`` (a row, leaf or production); None when unknown."""
+        name, _, version = ref.partition("@")
+        while name:
+            found = self.files.get(name)
+            if found is not None:
+                return found if not version or str(found.version) == version else None
+            name = name.rpartition(".")[0]
+        return None
+
+    def of(self, model: type[T]) -> tuple[T, ...]:
+        """All active files of one model, sorted by id."""
+        return tuple(file for _, file in sorted(self.files.items()) if isinstance(file, model))
+
+    @cached_property
+    def slots(self) -> dict[str, SlotFile]:
+        """Slot files by slot name."""
+        return {file.slot: file for file in self.of(SlotFile)}
+
+    @cached_property
+    def captures(self) -> tuple[CaptureFile, ...]:
+        """Capture files."""
+        return self.of(CaptureFile)
+
+    @cached_property
+    def gates(self) -> tuple[GateFile, ...]:
+        """Gate files."""
+        return self.of(GateFile)
+
+    @cached_property
+    def policies(self) -> tuple[PolicyFile, ...]:
+        """Policy files."""
+        return self.of(PolicyFile)
+
+    @cached_property
+    def cues(self) -> tuple[CueFile, ...]:
+        """Cue files."""
+        return self.of(CueFile)
+
+    @cached_property
+    def grammars(self) -> tuple[GrammarFile, ...]:
+        """Grammar files."""
+        return self.of(GrammarFile)
+
+    @cached_property
+    def vocabularies(self) -> dict[str, VocabularyFile]:
+        """Vocabularies by id."""
+        return {file.id: file for file in self.of(VocabularyFile)}
+
+    @cached_property
+    def table(self) -> tuple[TableRow, ...]:
+        """The decision table, in the order in which rows are tried."""
+        return table_of(self.policies)
+
+    @cached_property
+    def extraction(self) -> Extraction:
+        """Everything the extractors need, compiled on first use."""
+        from ..extractors.grammar import GrammarProblems
+        from ..extractors.scan import Extraction
+
+        try:
+            return Extraction.compile(self.grammars, self.cues, tuple(self.vocabularies.values()))
+        except GrammarProblems as error:
+            raise RuleError(
+                [self.problem(found.file.partition("@")[0], found.path, found.message) for found in error.problems]
+            ) from error
+
+    @cached_property
+    def gatekeeper(self) -> Gates:
+        """The gates, compiled on first use."""
+        return Gates(self.gates, self.words)
+
+    def gated(self, turn: Turn, scan: Scan) -> Gated | None:
+        """What the gates say of a turn."""
+        return self.gatekeeper.judge(turn, scan)
+
+    def words(self, vocabulary: str) -> tuple[str, ...]:
+        """The words of a vocabulary; none when it is unknown (the loader has complained)."""
+        file = self.vocabularies.get(vocabulary)
+        return tuple(file.entries()) if file is not None else ()
+
+    def problem(self, rule: str, path: Sequence[str | int], message: str, way_out: str = "") -> Problem:
+        """Something wrong with a rule, at its place in the file; reads the file's text again to find it."""
+        file = self.paths.get(rule, rule)
+        line, column = YamlText(self.sources.get(rule, ""), file).place(path)
+        return Problem(file, line, column, message, way_out)
+
+    def refuse(self, rule: str, path: Sequence[str | int], message: str, way_out: str = "") -> RuleError:
+        """The same as an error to raise."""
+        return RuleError([self.problem(rule, path, message, way_out)])

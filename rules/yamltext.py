@@ -1,0 +1,177 @@
+"""YAML text → plain data (YAML 1.2, strictly) and, for messages, the line and column of any path in it.
+
+The parser of ruamel.yaml builds the node tree; scalars are resolved here by the YAML 1.2 core schema alone, so that a
+date stays the text that was written and nothing depends on the resolver of a library version. Anchors, tags and merge
+keys are refused: a rule file must read the same to a person and to the machine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from ..rulefile import Problem
+
+Path = Sequence[str | int]
+
+_NULL = re.compile(r"(?:~|null|Null|NULL|)\Z")
+_BOOL = re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z")
+# More than 18 digits are an account or card number, not a quantity: they stay text.
+_INT = re.compile(r"(?:[-+]?[0-9]{1,18}|0o[0-7]{1,18}|0x[0-9a-fA-F]{1,15})\Z")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]{1,18}(?:\.[0-9]*|(?=[eE])))(?:[eE][-+]?[0-9]+)?\Z")
+_NOT_FINITE = re.compile(r"(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))\Z")
+# Deeper than any rule file needs; the recursive parser would otherwise end in a RecursionError.
+DEEPEST = 40
+
+
+class YamlText:
+    """One rule file: its plain data when it parses, its problems when it does not, and places of paths."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self.file = file
+        self.problems: list[Problem] = []
+        self._root = self._compose(text)
+        self.data: Any = None if self._root is None else self._plain(self._root, 0)
+        if self._root is not None and not isinstance(self._root, MappingNode) and not self.problems:
+            self._complain(self._root, "a rule file is a mapping of keys to values", "Begin with `id: …`.")
+
+    def place(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        """Line and column (from 1) of the value at ``path``, or of its key; as far down as the path exists."""
+        node: Node | None = self._root
+        if node is None:
+            return (1, 1)
+        mark = node.start_mark
+        for index, step in enumerate(path):
+            found = _child(node, step)
+            if found is None:
+                if isinstance(node, ScalarNode):
+                    break
+                continue  # a step that is no key here names a type inside a union
+            label, node = found
+            last = index == len(path) - 1
+            mark = label.start_mark if key and last and label is not None else node.start_mark
+        return (mark.line + 1, mark.column + 1)
+
+    def _complain(self, node: Node, message: str, way_out: str = "") -> None:
+        mark = node.start_mark
+        self.problems.append(Problem(self.file, mark.line + 1, mark.column + 1, message, way_out))
+
+    def _compose(self, text: str) -> Node | None:
+        if not text.strip():
+            self.problems.append(Problem(self.file, 1, 1, "the file is empty", "Write a rule or remove the file."))
+            return None
+        try:
+            root: Node | None = YAML(typ="safe", pure=True).compose(text)
+        except MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+            said = error.problem or error.context or "cannot be read as YAML"
+            self.problems.append(Problem(self.file, line, column, f"not YAML: {said}", _way_out(said, text, line)))
+            return None
+        except YAMLError as error:  # the reader: a control character
+            position = getattr(error, "position", 0) or 0
+            line = text.count("\n", 0, position) + 1
+            column = position - (text.rfind("\n", 0, position) + 1) + 1
+            said = "a control character that YAML does not allow"
+            self.problems.append(Problem(self.file, line, column, said, "Remove the invisible character."))
+            return None
+        except RecursionError:
+            self.problems.append(Problem(self.file, 1, 1, "nested too deeply", "Flatten the file."))
+            return None
+        if root is None:
+            self.problems.append(Problem(self.file, 1, 1, "the file holds only comments", "Write a rule in it."))
+        return root
+
+    def _plain(self, node: Node, depth: int) -> Any:
+        if depth > DEEPEST:
+            self._complain(node, f"nested more than {DEEPEST} deep", "Flatten the file.")
+            return None
+        if node.anchor is not None:
+            self._complain(node, f"anchor or alias {node.anchor!r}", "Write the value out where it is used.")
+            return None
+        if isinstance(node, ScalarNode):
+            return self._scalar(node)
+        if isinstance(node, SequenceNode):
+            self._tagless(node, "seq")
+            return [self._plain(child, depth + 1) for child in node.value]
+        if not isinstance(node, MappingNode):
+            raise TypeError(type(node).__name__)  # there is no fourth kind of node
+        self._tagless(node, "map")
+        return dict(self._pairs(node, depth))
+
+    def _pairs(self, node: MappingNode, depth: int) -> Iterator[tuple[str, Any]]:
+        seen: dict[str, int] = {}
+        for label, child in node.value:
+            if not isinstance(label, ScalarNode) or label.anchor is not None:
+                self._complain(label, "a key must be plain text", "Put it in quotes.")
+                continue
+            name = str(label.value)
+            if name in seen:
+                where = f"the first stands in line {seen[name]}"
+                self._complain(label, f"the key {name!r} stands twice; {where}", "Keep one of them.")
+                continue
+            seen[name] = label.start_mark.line + 1
+            if name == "<<" and label.style is None:
+                self._complain(label, "merge keys are not part of YAML 1.2", "Write the fields out.")
+                continue
+            yield name, self._plain(child, depth + 1)
+
+    def _tagless(self, node: Node, usual: str) -> None:
+        tag = str(node.tag)
+        if tag != f"tag:yaml.org,2002:{usual}":
+            self._complain(node, f"the tag {tag!r} is not allowed", "Leave the tag out.")
+
+    def _scalar(self, node: ScalarNode) -> Any:
+        text = str(node.value)
+        if node.style is not None:  # quoted or a block: text as it stands
+            if str(node.tag) != "tag:yaml.org,2002:str":
+                self._tagless(node, "str")
+            return text
+        if _NULL.match(text):
+            return None
+        if _BOOL.match(text):
+            return text[0] in "tT"
+        if _INT.match(text):
+            return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
+        if _FLOAT.match(text):
+            return self._finite(node, float(text))
+        if _NOT_FINITE.match(text):
+            return self._finite(node, float("inf"))
+        if str(node.tag).startswith("!") or "python" in str(node.tag):
+            self._complain(node, f"the tag {node.tag!s} is not allowed", "Leave the tag out.")
+        return text
+
+    def _finite(self, node: ScalarNode, number: float) -> float | None:
+        if number in (float("inf"), float("-inf")):
+            self._complain(node, f"{node.value} is no finite number", "Write a number, or put it in quotes.")
+            return None
+        return number
+
+
+def _child(node: Node, step: str | int) -> tuple[Node | None, Node] | None:
+    if isinstance(node, MappingNode):
+        for label, child in node.value:
+            if str(label.value) == str(step):
+                return label, child
+    if isinstance(node, SequenceNode) and isinstance(step, int) and 0 <= step < len(node.value):
+        return None, node.value[step]
+    return None
+
+
+def _way_out(said: str, text: str, line: int) -> str:
+    lines = text.split("\n")
+    row = lines[line - 1] if line <= len(lines) else ""
+    if "\\t" in said or "\t" in row[: len(row) - len(row.lstrip())]:
+        return "Indent with spaces, not with tabs."
+    if "mapping values are not allowed" in said:
+        return "Put text that holds ': ' in quotes."
+    if "cannot start any token" in said:
+        return "Put text that begins with this character in quotes."
+    if "but found another document" in said or "single document" in said:
+        return "One file holds one rule: split it at `---`."
+    return "Check indentation, quotes and brackets just before this place."
