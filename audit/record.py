@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from ..model import Decision, MemoryItem, dump, utc
+from ..values import read_value
 
 FORMAT = 1
 SALT_BYTES = 32
@@ -127,11 +128,22 @@ def decision_entry(decision: Decision, written: Iterable[MemoryItem] = ()) -> En
     """
     content = dump(decision)
     private = {name: value for name in PERSONAL if (value := content.pop(name, None)) not in (None, "", [])}
-    versions = [dump(item) for item in written]
+    versions = [item_fields(item) for item in written]
     if versions:
         content["written"] = [f"{version['id']}/{version['version']}" for version in versions]
         private["written"] = versions
     return Entry("decision", content, private)
+
+
+def item_fields(item: MemoryItem) -> dict[str, Any]:
+    """An item version as the log keeps it: its fields and the kind under which its value is read again."""
+    return {**dump(item), "kind": item.kind}
+
+
+def read_item(fields: Mapping[str, Any]) -> MemoryItem:
+    """An item version from what ``item_fields`` made of it."""
+    rest = {name: value for name, value in fields.items() if name != "kind"}
+    return MemoryItem.model_validate({**rest, "value": read_value(fields["kind"], fields["value"])})
 
 
 def sealed(
@@ -176,6 +188,11 @@ class Record:
         fields = self.with_private(private)
         fields.pop("written", None)
         return Decision.model_validate(fields)
+
+
+def written(record: Record, private: Mapping[str, Private]) -> list[MemoryItem]:
+    """The item versions that a decision wrote; none when it wrote none or they were erased."""
+    return [read_item(fields) for fields in record.with_private(private)["written"]] if "written" in private else []
 
 
 def read_record(text: str) -> Record:

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..model import MemoryItem, dump
+from ..model import MemoryItem
 from .checkpoint import Checkpoint, NoteError, of_origin, origin_of, read_checkpoint, unverified
 from .ledger import LogStore, StoredRow
 from .merkle import Frontier, leaf_hash
-from .record import Private, Record, RecordError, canonical, read_record
+from .record import Private, Record, RecordError, canonical, item_fields, read_record
 
 # Wording is outbox work and may be polished later; its own record says so.
 REWORDED = ("sentence",)
@@ -273,7 +273,7 @@ class _Check:
             self.counts["items"] += 1
             if key in self.written:
                 seq, fields = self.written[key]
-                stored = dump(item)
+                stored = item_fields(item)
                 differs = sorted(
                     name
                     for name in {*fields, *stored} - {*REWORDED}
