@@ -506,3 +506,16 @@ def test_a_well_hashed_record_without_sense_is_a_finding_not_a_crash(entry: Entr
     log = filled(1)
     LEDGER.append(log, NAMESPACE, [entry], recorded_at=NOON)
     assert codes(check(log)) == [(1, "form")]
+
+
+def test_the_example_in_the_documentation_can_be_checked_by_hand() -> None:
+    page = Path(__file__).parent.parent.joinpath("docs", "ledger.md").read_text(encoding="utf-8")
+    record, leaf, beside, note, line = (
+        block.split("\n", 1)[1] for block in page.split("## The record")[0].split("```")[1::2]
+    )
+    assert leaf_hash(record.rstrip("\n").encode()).hex() == leaf.strip()
+    checkpoint = read_checkpoint(note, *read_vkey(line))
+    assert (checkpoint.size, checkpoint.root.hex()) == (1, leaf.strip())
+    hashes = json.loads(record)["private"]
+    values = [json.loads(each) for each in beside.splitlines()]
+    assert {name: Private(value, salt).commitment(name) for _, name, value, salt in values} == hashes
