@@ -101,8 +101,9 @@ class _Draft:
         self._touched[item.id] = None
 
     def change(self, item: MemoryItem, **fields: Any) -> MemoryItem:
-        """Change a known version."""
-        changed = item.model_copy(update=fields)
+        """Change a known item: one version more than it had before this verdict."""
+        before = self._before.get(item.id)
+        changed = item.model_copy(update={**fields, "version": before.version + 1 if before else item.version})
         self.items[item.id] = changed
         self._touched[item.id] = None
         return changed
@@ -140,7 +141,12 @@ class _Draft:
 
     def result(self) -> tuple[tuple[MemoryItem, ...], Known]:
         """What differs from before, and what is known now."""
-        written = tuple(self.items[each] for each in self._touched if self.items[each] != self._before.get(each))
+        for each in list(self._touched):
+            before = self._before.get(each)
+            if before is not None and self.items[each].model_copy(update={"version": before.version}) == before:
+                self.items[each] = before  # cut and then extended again: nothing happened to it
+                del self._touched[each]
+        written = tuple(self.items[each] for each in self._touched)
         if not written:
             return (), self.known
         items = tuple(item for item in self.items.values() if item.superseded_at is None)
@@ -148,9 +154,7 @@ class _Draft:
         return written, self.known.model_copy(update={"items": items, "history": history})
 
 
-def _item(
-    draft: _Draft, bound: Bound, new_id: str, sentence: str, slot: SlotTraits, *, start: datetime, version: int = 1
-) -> MemoryItem:
+def _item(draft: _Draft, bound: Bound, new_id: str, sentence: str, slot: SlotTraits, *, start: datetime) -> MemoryItem:
     """The new version as it was said, not yet fitted in with the others."""
     candidate, turn = bound.candidate, draft.turn
     assert bound.slot is not None
@@ -159,7 +163,6 @@ def _item(
     end = bound.valid_to
     fields: dict[str, Any] = {
         "id": new_id,
-        "version": version,
         "entity": bound.entity,
         "type": slot.type,
         "slot": bound.slot,
@@ -191,16 +194,13 @@ def _write(draft: _Draft, bound: Bound, verdict: Verdict, new_id: str, sentence:
     """ADD or SUPERSEDE: make room for the new version, then fit it in."""
     target = draft.find(bound.target)
     start = bound.valid_from or draft.turn.said_at
-    version = 1
     correct = bound.candidate.act == "correct"
     historical = verdict.reason == "historical"
-    if verdict.action == "SUPERSEDE" and target is not None:
-        version = target.version + 1
-        if target.status != "held" and bound.valid_from is None:
-            began = target.valid_from or target.said_at
-            # What corrects a value was true all along; what changes it cannot begin before the value it changes.
-            start = began if correct else max(start, began)
-    new = _item(draft, bound, new_id, sentence, slot, start=start, version=version)
+    if verdict.action == "SUPERSEDE" and target is not None and target.status != "held" and bound.valid_from is None:
+        # What corrects a value was true all along; what changes it cannot begin before the value it changes.
+        began = target.valid_from or target.said_at
+        start = began if correct else max(start, began)
+    new = _item(draft, bound, new_id, sentence, slot, start=start)
     for closed in _to_close(draft, bound, verdict, target):
         _replace(draft, closed, start, correct)
     if historical and target is not None and slot.cardinality == "many":

@@ -1,0 +1,122 @@
+"""Turns, items, decisions and proposals as JSON text and back, typed values included."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from typing import Any
+
+from pydantic import BaseModel
+
+from ..model import Candidate, Decision, MemoryItem, Proposal, Turn, utc
+from ..values import Value, read_value
+
+KIND = "kind"
+"""Beside the fields of a value stands its kind: no value has a field of that name (a test proves it)."""
+
+
+def written(fields: Any) -> str:
+    """Compact JSON, readable where it can be: half a surrogate pair is no UTF-8 and must stay an escape."""
+    text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(fields, separators=(",", ":"))
+    return text
+
+
+def _fields(model: BaseModel) -> dict[str, Any]:
+    return model.model_dump(mode="json", exclude_none=True)
+
+
+def _value(value: Value) -> dict[str, Any]:
+    return {KIND: value.kind, **_fields(value)}
+
+
+def _read_value(fields: dict[str, Any]) -> Value:
+    return read_value(fields[KIND], {name: each for name, each in fields.items() if name != KIND})
+
+
+def turn_body(turn: Turn) -> str:
+    """The fields of a turn without its text, which is kept (and erased) apart."""
+    fields = _fields(turn)
+    del fields["text"]
+    return written(fields)
+
+
+def read_turn(body: str, text: bytes | None) -> Turn:
+    """A turn again; an erased text is empty."""
+    kept = text.decode("utf-8", "surrogatepass") if text is not None else ""
+    return Turn.model_validate({**json.loads(body), "text": kept})
+
+
+def text_bytes(text: str) -> bytes:
+    """Text as stored: exactly what came, even half a surrogate pair."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def content_digest(turn: Turn, secret: bytes) -> str:
+    """What makes two turns of one id the same; keyed, so that a short text cannot be guessed from it."""
+    content = [
+        turn.text,
+        turn.speaker,
+        utc(turn.said_at),
+        turn.entity,
+        turn.author,
+        turn.conversation,
+        turn.lang,
+        turn.timezone,
+        turn.locale,
+        turn.document.model_dump(mode="json") if turn.document is not None else None,
+    ]
+    return hmac.new(secret, json.dumps(content).encode(), hashlib.sha256).hexdigest()
+
+
+def item_body(item: MemoryItem) -> str:
+    """An item version with its typed value."""
+    fields = item.model_dump(mode="json", exclude_none=True, exclude={"value"})
+    fields["value"] = _value(item.value)
+    return written(fields)
+
+
+def read_item(body: str) -> MemoryItem:
+    """An item version again."""
+    fields = json.loads(body)
+    fields["value"] = _read_value(fields["value"])
+    return MemoryItem.model_validate(fields)
+
+
+def decision_body(decision: Decision) -> str:
+    """A decision."""
+    return written(_fields(decision))
+
+
+def read_decision(body: str) -> Decision:
+    """A decision again."""
+    return Decision.model_validate_json(body)
+
+
+def proposal_body(proposal: Proposal) -> str:
+    """A proposal with the typed values of its candidate."""
+    fields = _fields(proposal)
+    candidate = proposal.candidate
+    for name, value in (("value", candidate.value), ("old", candidate.old)):
+        if value is not None:
+            fields["candidate"][name] = _value(value)
+    if candidate.adjustment is not None and candidate.adjustment.by is not None:
+        fields["candidate"]["adjustment"]["by"] = _value(candidate.adjustment.by)
+    return written(fields)
+
+
+def read_proposal(body: str) -> Proposal:
+    """A proposal again."""
+    fields = json.loads(body)
+    candidate = fields.pop("candidate")
+    for name in ("value", "old"):
+        if candidate.get(name) is not None:
+            candidate[name] = _read_value(candidate[name])
+    adjustment = candidate.get("adjustment")
+    if adjustment is not None and adjustment.get("by") is not None:
+        adjustment["by"] = _read_value(adjustment["by"])
+    return Proposal.model_validate({**fields, "candidate": Candidate.model_validate(candidate)})

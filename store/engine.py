@@ -1,0 +1,352 @@
+"""Opens a store and hands out its transactions: one writer a namespace at a time, readers never held up.
+
+Errors are those of ``errors.py``: they say what is wrong, where, and what to do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, make_url, select, text
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.pool import StaticPool
+
+from .errors import Busy, CannotOpen, ReadOnly, StoreError, as_store_error
+from .known import Cache
+from .log import Frontier, split_nodes
+from .reading import Reading
+from .schema import prepare
+from .tables import NAMESPACES
+from .writing import Writing
+
+Synchronous = Literal["FULL", "NORMAL", "OFF"]
+_WRITER = "recordari_writer"  # execution option: this transaction will write
+_SCHEMA_LOCK = 0x5EC0DA21  # PostgreSQL advisory lock while the schema is made; any fixed number does
+
+
+@dataclass(slots=True)
+class _Held:
+    """The writing transaction that a thread holds open."""
+
+    namespace: str
+    connection: Connection
+    tx: Writing | None = None
+    broken: bool = False  # SQLite undid all of it by itself, as it does when the disk is full
+
+
+@dataclass(slots=True)
+class _PerThread(threading.local):
+    held: _Held | None = field(default=None)
+
+
+class Store:
+    """A database of namespaces. Safe to share between threads; every process opens its own."""
+
+    def __init__(self, engine: Engine, place: str, *, read_only: bool = False, secret: bytes | None = None) -> None:
+        self._engine = engine
+        self.place = place
+        self.read_only = read_only
+        self._secret = secret
+        self._caches: dict[str, Cache] = {}
+        self._thread = _PerThread()
+        # SQLite has one writer a file: waiting here is fair and immediate, its own busy handler polls.
+        self._writer = threading.RLock() if engine.dialect.name == "sqlite" else contextlib.nullcontext()
+        # A memory database is one connection, which can do one thing at a time.
+        self._alone = isinstance(engine.pool, StaticPool)
+
+    @classmethod
+    def open(
+        cls,
+        place: str | Path = "sqlite://",
+        *,
+        read_only: bool = False,
+        synchronous: Synchronous = "FULL",
+        busy_timeout: float = 30.0,
+        secret: bytes | None = None,
+    ) -> Store:
+        """Open ``matter.db``, ``sqlite:///matter.db``, ``sqlite://`` (memory) or ``postgresql+psycopg://…``.
+
+        A new or empty database gets its tables; an older one is upgraded. ``secret`` fixes the secret of new
+        namespaces (rehearsals); by default each gets one from the operating system.
+        """
+        url = _url(place)
+        name = url.database if url.get_backend_name() == "sqlite" else url.render_as_string(hide_password=True)
+        shown = name or "memory"
+        if url.get_backend_name() == "sqlite":
+            engine = _sqlite(url, shown, read_only, synchronous, busy_timeout)
+        else:
+            engine = _postgresql(url, shown, read_only, busy_timeout)
+        store = cls(engine, shown, read_only=read_only, secret=secret)
+        try:
+            store._prepare()
+        except BaseException:
+            engine.dispose()
+            raise
+        return store
+
+    @property
+    def backend(self) -> str:
+        """``sqlite`` or ``postgresql``."""
+        return self._engine.dialect.name
+
+    @contextlib.contextmanager
+    def writing(self, namespace: str = "default") -> Iterator[Writing]:
+        """The writing transaction of a namespace: everything in the block is committed together, or nothing.
+
+        Inside ``group`` the block is a part of the group's transaction: its error undoes the block alone.
+        """
+        held = self._thread.held
+        if held is not None:
+            if held.namespace != namespace or held.tx is not None:
+                raise StoreError(self.place, f"this thread is writing to {held.namespace!r} already", "End that first")
+            if held.broken:
+                raise _undone(self.place)
+            with self._errors(), self._part(held, nested=True) as tx:
+                yield tx
+            return
+        with self._outer(namespace) as alone, self._part(alone, nested=False) as tx:
+            yield tx
+
+    @contextlib.contextmanager
+    def group(self, namespace: str = "default") -> Iterator[None]:
+        """One transaction around several ``writing`` blocks: nothing of it is kept before the group ends."""
+        with self._outer(namespace):
+            yield
+
+    @contextlib.contextmanager
+    def _outer(self, namespace: str) -> Iterator[_Held]:
+        if self.read_only:
+            raise ReadOnly(self.place, "opened for reading only", "Open it without read_only")
+        if self._thread.held is not None:
+            raise StoreError(self.place, "groups do not nest", "End the open one first")
+        with self._writer, self._errors():
+            try:
+                with self._engine.connect() as plain:
+                    connection = plain.execution_options(**{_WRITER: True})
+                    with connection.begin():
+                        self._lock(connection, namespace)
+                        self._thread.held = held = _Held(namespace, connection)
+                        yield held
+                        if held.broken:
+                            raise _undone(self.place)
+            except BaseException:
+                self._caches.pop(namespace, None)  # it may hold what has just been undone
+                raise
+            finally:
+                self._thread.held = None
+
+    @contextlib.contextmanager
+    def reading(self, namespace: str = "default") -> Iterator[Reading]:
+        """A consistent view of a namespace; inside ``writing`` or ``group`` it sees what was written so far."""
+        held = self._thread.held
+        if held is not None:
+            with self._errors():
+                yield Reading(held.connection, namespace, self.place, self._secret_of(held.connection, namespace))
+            return
+        with self._transaction() as connection:
+            yield Reading(connection, namespace, self.place, self._secret_of(connection, namespace))
+
+    def namespaces(self) -> tuple[str, ...]:
+        """The namespaces that have been written to."""
+        with self._transaction() as connection:
+            return tuple(connection.execute(select(NAMESPACES.c.name).order_by(NAMESPACES.c.name)).scalars())
+
+    def check(self) -> tuple[str, ...]:
+        """What the database engine finds wrong with its own file; empty when all is well."""
+        if self.backend != "sqlite":
+            return ()
+        with self._transaction() as connection:
+            found = tuple(connection.exec_driver_sql("PRAGMA integrity_check").scalars())
+        return () if found == ("ok",) else found
+
+    def close(self) -> None:
+        """Close all connections. The last one to leave an SQLite database folds its write-ahead log in."""
+        self._engine.dispose()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        """A reading transaction."""
+        with (
+            self._writer if self._alone else contextlib.nullcontext(),
+            self._errors(),
+            self._engine.connect() as connection,
+            connection.begin(),
+        ):
+            yield connection
+
+    @contextlib.contextmanager
+    def _part(self, held: _Held, *, nested: bool) -> Iterator[Writing]:
+        """One block of a group (``nested``), or the only one."""
+        connection, namespace = held.connection, held.namespace
+        try:
+            with connection.begin_nested() if nested else contextlib.nullcontext():
+                head = self._head(connection, namespace)
+                cache = self._caches.setdefault(namespace, Cache())
+                cache.refresh(connection, namespace, head.version, head.item_rows)
+                frontier = Frontier(head.frontier_size, split_nodes(bytes(head.frontier)))
+                held.tx = Writing(connection, namespace, self.place, bytes(head.secret), cache, frontier)
+                yield held.tx
+                held.tx.finish()
+        except BaseException:
+            self._caches.pop(namespace, None)
+            held.broken = held.broken or (self.backend == "sqlite" and not _in_transaction(connection))
+            raise
+        finally:
+            held.tx = None
+
+    def _head(self, connection: Connection, namespace: str) -> Any:
+        """The row of a namespace; made, with a secret of its own, at the first write."""
+        query = select(NAMESPACES).where(NAMESPACES.c.name == namespace)
+        row = connection.execute(query).first()
+        if row is None:
+            if not namespace or "\0" in namespace:
+                raise StoreError(self.place, f"{namespace!r} is no name for a namespace", "Choose another")
+            secret = self._secret if self._secret is not None else os.urandom(32)
+            fresh = {"name": namespace, "secret": secret, "version": 0, "item_rows": 0}
+            connection.execute(insert(NAMESPACES), [{**fresh, "frontier_size": 0, "frontier": b""}])
+            row = connection.execute(query).one()
+        return row
+
+    def _secret_of(self, connection: Connection, namespace: str) -> bytes:
+        secret = connection.execute(select(NAMESPACES.c.secret).where(NAMESPACES.c.name == namespace)).scalar()
+        return bytes(secret) if secret is not None else b""
+
+    def _lock(self, connection: Connection, namespace: str) -> None:
+        """PostgreSQL: the lock of the namespace, until the transaction ends. SQLite took the whole file at BEGIN."""
+        if self.backend == "postgresql":
+            number = int.from_bytes(hashlib.sha256(namespace.encode()).digest()[:8], "big", signed=True)
+            connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": number})
+
+    def _prepare(self) -> None:
+        with self._errors():
+            with self._engine.connect() as plain:
+                connection = plain if self.read_only else plain.execution_options(**{_WRITER: True})
+                with connection.begin():
+                    if self.backend == "postgresql" and not self.read_only:
+                        connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _SCHEMA_LOCK})
+                    prepare(connection, self.place, read_only=self.read_only)
+            if self.backend == "sqlite" and not (self._alone or self.read_only):
+                self._write_ahead()
+
+    def _write_ahead(self) -> None:
+        """Switch the file to write-ahead logging, which lasts; several first openers take turns."""
+        for pause in (0.0, 0.01, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0):
+            time.sleep(pause)
+            raw = self._engine.raw_connection()
+            try:
+                with contextlib.suppress(Exception):
+                    if raw.cursor().execute("PRAGMA journal_mode=WAL").fetchone() == ("wal",):
+                        return
+            finally:
+                raw.close()
+        raise Busy(self.place, "another process keeps the database from write-ahead logging", "Open it again")
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except SQLAlchemyError as wrong:
+            raise as_store_error(self.place, wrong) from wrong
+        except Exception as wrong:
+            if hasattr(wrong, "sqlite_errorname") or hasattr(wrong, "sqlstate"):  # straight from the driver
+                raise as_store_error(self.place, wrong) from wrong
+            raise
+
+
+def _in_transaction(connection: Connection) -> bool:
+    driver: Any = connection.connection.dbapi_connection
+    return bool(driver.in_transaction)
+
+
+def _undone(place: str) -> StoreError:
+    return StoreError(place, "an earlier error undid the whole group", "Nothing of it was kept: send it again")
+
+
+def _url(place: str | Path) -> URL:
+    """A path or an URL as an URL."""
+    shown = str(place)
+    if isinstance(place, Path) or "://" not in shown:
+        if shown == ":memory:":
+            return URL.create("sqlite")
+        return URL.create("sqlite", database=shown)
+    try:
+        url = make_url(shown)
+    except ArgumentError as wrong:
+        raise CannotOpen(
+            shown, "no address of a database", "Give a path, sqlite:///… or postgresql+psycopg://…"
+        ) from wrong
+    if url.drivername in {"postgresql", "postgres"}:
+        url = url.set(drivername="postgresql+psycopg")
+    if url.get_backend_name() not in {"sqlite", "postgresql"}:
+        raise CannotOpen(shown, f"{url.drivername} is not served", "Use SQLite or PostgreSQL")
+    return url
+
+
+def _sqlite(url: URL, place: str, read_only: bool, synchronous: Synchronous, busy_timeout: float) -> Engine:
+    arguments: dict[str, Any] = {"timeout": busy_timeout, "isolation_level": None, "check_same_thread": False}
+    options: dict[str, Any] = {}
+    if not url.database or url.database == ":memory:":
+        options["poolclass"] = StaticPool
+    else:
+        _check_path(Path(url.database), place, read_only)
+        if read_only:
+            url = URL.create(
+                "sqlite", database=f"{Path(url.database).absolute().as_uri()}", query={"mode": "ro", "uri": "true"}
+            )
+    engine = create_engine(url, connect_args=arguments, **options)
+
+    @event.listens_for(engine, "connect")
+    def prepare_connection(connection: Any, _: object) -> None:
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA foreign_keys=ON")
+        cursor.execute("PRAGMA secure_delete=ON")  # what is deleted is overwritten: erasure reaches the file
+        if not read_only:
+            cursor.execute(f"PRAGMA synchronous={synchronous}")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        writes = connection.get_execution_options().get(_WRITER, False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _check_path(path: Path, place: str, read_only: bool) -> None:
+    if path.is_dir():
+        raise CannotOpen(place, "a folder, not a file", "Name a file in it")
+    if not path.parent.is_dir():
+        raise CannotOpen(place, f"there is no folder {path.parent}", "Make it first")
+    if read_only and not path.exists():
+        raise CannotOpen(place, "no such file", "Check the path")
+
+
+def _postgresql(url: URL, place: str, read_only: bool, busy_timeout: float) -> Engine:
+    try:
+        engine = create_engine(url, pool_pre_ping=True)
+    except ImportError as wrong:
+        raise CannotOpen(place, f"the driver is missing ({wrong})", "Install recordari[postgres]") from wrong
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        if connection.get_execution_options().get(_WRITER, False):
+            connection.exec_driver_sql(f"SET LOCAL lock_timeout = {int(busy_timeout * 1000)}")
+        else:  # one snapshot for all queries of a reader
+            mode = "READ ONLY" if read_only else "READ WRITE"
+            connection.exec_driver_sql(f"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ {mode}")
+
+    return engine

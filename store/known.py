@@ -1,0 +1,200 @@
+"""What is known to the writer of a namespace, kept between its turns and brought up to date when others wrote."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, func, select
+
+from ..model import Decision, Known, MemoryItem, Proposal, Said, Turn
+from .codec import read_item, read_proposal
+from .items import is_void, status_at
+from .tables import DECISIONS, ITEMS, PROPOSALS, TURNS, unstamp
+
+# Principals and conversations kept in memory; the least used leave first. A miss costs one indexed query, so the
+# number only has to cover the clients that talk at the same time.
+_KEPT = 512
+_RECENT_TURNS = 32  # turns whose talk is kept; nobody resolves "the other one" over a longer way
+
+_ITEMS_OF: Any = (
+    select(ITEMS.c.item_id, ITEMS.c.ordinal, ITEMS.c.body)
+    .where(ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.principal == bindparam("principal"))
+    .where(ITEMS.c.replaced_at.is_(None))
+    .order_by(ITEMS.c.ordinal)
+)
+_ITEMS_SINCE: Any = (
+    select(ITEMS.c.principal, ITEMS.c.item_id, ITEMS.c.ordinal, ITEMS.c.body)
+    .where(ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.row > bindparam("row"))
+    .order_by(ITEMS.c.row)
+)
+_ORDINAL: Any = select(func.max(TURNS.c.ordinal), func.max(TURNS.c.received_at)).where(
+    TURNS.c.namespace == bindparam("namespace"), TURNS.c.conversation == bindparam("conversation")
+)
+_SAID: Any = (
+    select(DECISIONS.c.turn, DECISIONS.c.speaker, DECISIONS.c.action, DECISIONS.c.item, DECISIONS.c.body)
+    .where(DECISIONS.c.namespace == bindparam("namespace"), DECISIONS.c.conversation == bindparam("conversation"))
+    .where(DECISIONS.c.turn >= bindparam("turn"))
+    .order_by(DECISIONS.c.turn, DECISIONS.c.ordinal)
+)
+_PROPOSALS: Any = (
+    select(PROPOSALS.c.body)
+    .where(PROPOSALS.c.namespace == bindparam("namespace"), PROPOSALS.c.conversation == bindparam("conversation"))
+    .where(PROPOSALS.c.turn >= bindparam("turn"), PROPOSALS.c.answered_by.is_(None))
+    .order_by(PROPOSALS.c.turn, PROPOSALS.c.number)
+)
+
+
+@dataclass(slots=True)
+class Principal:
+    """The newest version of each item of one principal, in the order in which the items came to be."""
+
+    items: dict[str, MemoryItem] = field(default_factory=dict)
+    ordinals: dict[str, int] = field(default_factory=dict)
+
+    def put(self, item: MemoryItem, ordinal: int) -> None:
+        """Keep the newest version."""
+        self.items[item.id] = item
+        self.ordinals[item.id] = ordinal
+
+    def at(self, moment: datetime | None) -> tuple[tuple[MemoryItem, ...], tuple[MemoryItem, ...]]:
+        """Unsuperseded and held items with their status at a time, and the history of what was once true."""
+        live: list[MemoryItem] = []
+        history: list[MemoryItem] = []
+        for item in self.items.values():
+            if item.superseded_at is not None:
+                if not is_void(item):
+                    history.append(item)
+                continue
+            status = item.status if moment is None else status_at(item, moment)
+            live.append(item if status == item.status else item.model_copy(update={"status": status}))
+        return tuple(live), tuple(history)
+
+
+@dataclass(slots=True)
+class Conversation:
+    """Where a conversation stands."""
+
+    next_ordinal: int = 0
+    last_received: datetime | None = None
+    recent: list[Said] = field(default_factory=list)
+    proposals: list[Proposal] = field(default_factory=list)
+
+    def forget_before(self, turn: int) -> None:
+        """Drop talk that no turn will ask for any more."""
+        if self.recent and self.recent[0].turn < turn - _RECENT_TURNS:
+            self.recent = [said for said in self.recent if said.turn >= turn - _RECENT_TURNS]
+        self.proposals = [each for each in self.proposals if each.turn >= turn - _RECENT_TURNS]
+
+
+@dataclass(slots=True)
+class Cache:
+    """One namespace as its writer last left it; valid while the counter of the namespace stands where it stood."""
+
+    version: int = -1
+    item_rows: int = 0
+    principals: OrderedDict[str, Principal] = field(default_factory=OrderedDict)
+    conversations: OrderedDict[str, Conversation] = field(default_factory=OrderedDict)
+
+    def refresh(self, connection: Connection, namespace: str, version: int, item_rows: int) -> None:
+        """Take in what others wrote since: item versions are only added, so only the new ones are read."""
+        if version == self.version:
+            return
+        if self.principals:
+            since = connection.execute(_ITEMS_SINCE, {"namespace": namespace, "row": self.item_rows})
+            for principal, _, ordinal, body in since:
+                if principal in self.principals:
+                    self.principals[principal].put(read_item(body), ordinal)
+        self.conversations.clear()
+        self.version, self.item_rows = version, item_rows
+
+    def principal(self, connection: Connection, namespace: str, name: str) -> Principal:
+        """The items of a principal."""
+        kept = self.principals.get(name)
+        if kept is None:
+            kept = Principal()
+            for _, ordinal, body in connection.execute(_ITEMS_OF, {"namespace": namespace, "principal": name}):
+                kept.put(read_item(body), ordinal)
+            self.principals[name] = kept
+            if len(self.principals) > _KEPT:
+                self.principals.popitem(last=False)
+        self.principals.move_to_end(name)
+        return kept
+
+    def conversation(self, connection: Connection, namespace: str, name: str) -> Conversation:
+        """Where a conversation stands."""
+        kept = self.conversations.get(name)
+        if kept is None:
+            kept = _conversation(connection, namespace, name)
+            self.conversations[name] = kept
+            if len(self.conversations) > _KEPT:
+                self.conversations.popitem(last=False)
+        self.conversations.move_to_end(name)
+        return kept
+
+    def known(
+        self,
+        connection: Connection,
+        namespace: str,
+        entity: str,
+        conversation: str,
+        last_turns: int,
+        at: datetime | None,
+    ) -> Known:
+        """What a turn of this principal in this conversation may rest on."""
+        items, history = self.principal(connection, namespace, entity).at(at)
+        talk = self.conversation(connection, namespace, conversation)
+        first = talk.next_ordinal - min(last_turns, _RECENT_TURNS)
+        return Known(
+            items=items,
+            history=history,
+            recent=tuple(said for said in talk.recent if said.turn >= first),
+            proposals=tuple(each for each in talk.proposals if each.turn >= first),
+        )
+
+
+def said_in(turn: Turn, decisions: Iterable[Decision]) -> list[Said]:
+    """What a turn talked about, as far as a later one can refer to it."""
+    return [
+        Said(
+            turn=turn.ordinal,
+            speaker=turn.speaker,
+            slot=decision.slot,
+            qualifier=decision.qualifier,
+            entity=decision.entity,
+            kind=decision.kind,
+            action=decision.action,
+            item=decision.item,
+        )
+        for decision in decisions
+        if decision.slot is not None or decision.kind is not None
+    ]
+
+
+def _conversation(connection: Connection, namespace: str, name: str) -> Conversation:
+    key: dict[str, Any] = {"namespace": namespace, "conversation": name}
+    last, received = connection.execute(_ORDINAL, key).one()
+    if last is None:
+        return Conversation()
+    recent: list[Said] = []
+    for turn, speaker, action, item, body in connection.execute(_SAID, {**key, "turn": last + 1 - _RECENT_TURNS}):
+        fields = json.loads(body)
+        if fields.get("slot") is not None or fields.get("kind") is not None:
+            recent.append(
+                Said(
+                    turn=turn,
+                    speaker=speaker,
+                    slot=fields.get("slot"),
+                    qualifier=fields.get("qualifier", ""),
+                    entity=fields.get("entity"),
+                    kind=fields.get("kind"),
+                    action=action,
+                    item=item,
+                )
+            )
+    proposals = connection.execute(_PROPOSALS, {**key, "turn": last + 1 - _RECENT_TURNS}).scalars()
+    return Conversation(last + 1, unstamp(received), recent, [read_proposal(body) for body in proposals])

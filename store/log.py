@@ -1,0 +1,193 @@
+"""The rows of the ledger in the database; fits the ``LogStore`` protocol of audit without importing it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from sqlalchemy import Connection, bindparam, delete, func, insert, select
+
+from .errors import StoreError
+from .tables import CHECKPOINTS, NAMESPACES, PRIVATE, RECORDS
+
+_HASH = 32
+_PAGE = 1000  # records read at once: a log of a million is verified in constant memory
+_ADD_RECORD: Any = insert(RECORDS)
+_ADD_PRIVATE: Any = insert(PRIVATE)
+_LAST: Any = select(func.max(RECORDS.c.seq)).where(RECORDS.c.namespace == bindparam("namespace"))
+
+
+class PrivateValue(Protocol):
+    """A personal value and its salt."""
+
+    @property
+    def value(self) -> str:
+        """Canonical JSON of the value."""
+
+    @property
+    def salt(self) -> str:
+        """The salt, hexadecimal."""
+
+
+class NewRow(Protocol):
+    """A row as audit hands it over."""
+
+    @property
+    def seq(self) -> int:
+        """0-based place in the log."""
+
+    @property
+    def record(self) -> str:
+        """Canonical JSON."""
+
+    @property
+    def leaf(self) -> bytes:
+        """Leaf hash."""
+
+    @property
+    def private(self) -> Mapping[str, PrivateValue]:
+        """Field name → value and salt."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPrivate:
+    """A personal value as stored."""
+
+    value: str
+    salt: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRow:
+    """A row as stored; ``private`` has what has not been erased."""
+
+    seq: int
+    record: str
+    leaf: bytes
+    private: Mapping[str, KeptPrivate] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Frontier:
+    """Size and subtree roots of the log as this transaction knows them; written once, when it ends."""
+
+    size: int
+    nodes: tuple[bytes, ...]
+
+
+def split_nodes(joined: bytes) -> tuple[bytes, ...]:
+    """The subtree roots out of one column."""
+    return tuple(joined[at : at + _HASH] for at in range(0, len(joined), _HASH))
+
+
+class Log:
+    """The log of one namespace inside one transaction. Records are only ever added."""
+
+    def __init__(self, connection: Connection, namespace: str, place: str, pending: Frontier | None = None) -> None:
+        self._connection = connection
+        self._namespace = namespace
+        self._place = place
+        self._pending = pending  # None: this transaction only reads
+
+    def append(self, namespace: str, rows: Sequence[NewRow]) -> None:
+        """Store rows as they are; a ``seq`` that exists already is refused by the primary key."""
+        self._mine(namespace)
+        if self._pending is None:
+            raise StoreError(self._place, "the log can only grow inside a writing transaction")
+        if not rows:
+            return
+        records = [
+            {"namespace": namespace, "seq": row.seq, "record": row.record, "leaf": row.leaf} for row in rows
+        ]  # fmt: skip
+        private = [
+            {"namespace": namespace, "seq": row.seq, "field": name, "value": each.value, "salt": each.salt}
+            for row in rows
+            for name, each in sorted(row.private.items())
+        ]
+        self._connection.execute(_ADD_RECORD, records)
+        if private:
+            self._connection.execute(_ADD_PRIVATE, private)
+
+    def read(self, namespace: str, start: int = 0, stop: int | None = None) -> Iterator[KeptRow]:
+        """Rows with ``start <= seq < stop`` in order of ``seq``."""
+        self._mine(namespace)
+        at = max(start, 0)
+        while stop is None or at < stop:
+            query = select(RECORDS.c.seq, RECORDS.c.record, RECORDS.c.leaf).where(
+                RECORDS.c.namespace == namespace, RECORDS.c.seq >= at
+            )
+            if stop is not None:
+                query = query.where(RECORDS.c.seq < stop)
+            page = self._connection.execute(query.order_by(RECORDS.c.seq).limit(_PAGE)).all()
+            if not page:
+                return
+            beside = self._private(namespace, page[0].seq, page[-1].seq)
+            for row in page:
+                yield KeptRow(row.seq, row.record, bytes(row.leaf), beside.get(row.seq, {}))
+            at = page[-1].seq + 1
+
+    def size(self, namespace: str) -> int:
+        """Number of records by the rows themselves, not by a counter: one deleted at the end is noticed."""
+        self._mine(namespace)
+        last = self._connection.execute(_LAST, {"namespace": namespace}).scalar()
+        return 0 if last is None else int(last) + 1
+
+    def frontier(self, namespace: str) -> tuple[int, Sequence[bytes]]:
+        """Size and subtree roots as last set."""
+        self._mine(namespace)
+        if self._pending is not None:
+            return self._pending.size, self._pending.nodes
+        row = self._connection.execute(
+            select(NAMESPACES.c.frontier_size, NAMESPACES.c.frontier).where(NAMESPACES.c.name == namespace)
+        ).first()
+        return (row.frontier_size, split_nodes(bytes(row.frontier))) if row is not None else (0, ())
+
+    def set_frontier(self, namespace: str, size: int, nodes: Sequence[bytes]) -> None:
+        """Keep the frontier; it reaches the database with the end of the transaction."""
+        self._mine(namespace)
+        if self._pending is None:
+            raise StoreError(self._place, "the frontier can only move inside a writing transaction")
+        self._pending.size, self._pending.nodes = size, tuple(nodes)
+
+    def erase_private(self, namespace: str, seq: int, names: Sequence[str]) -> None:
+        """Destroy value and salt of these fields; absent ones are no error."""
+        self._mine(namespace)
+        self._connection.execute(
+            delete(PRIVATE).where(
+                PRIVATE.c.namespace == namespace, PRIVATE.c.seq == seq, PRIVATE.c.field.in_(list(names))
+            )
+        )
+
+    def checkpoints(self, namespace: str) -> Sequence[str]:
+        """Signed notes, oldest first."""
+        self._mine(namespace)
+        query = select(CHECKPOINTS.c.note).where(CHECKPOINTS.c.namespace == namespace).order_by(CHECKPOINTS.c.number)
+        return tuple(self._connection.execute(query).scalars())
+
+    def add_checkpoint(self, namespace: str, size: int, note: str) -> None:
+        """Keep a signed note beside the log."""
+        self._mine(namespace)
+        last = select(func.max(CHECKPOINTS.c.number)).where(CHECKPOINTS.c.namespace == namespace)
+        number = self._connection.execute(last).scalar()
+        self._connection.execute(
+            insert(CHECKPOINTS),
+            [{"namespace": namespace, "number": 0 if number is None else number + 1, "size": size, "note": note}],
+        )
+
+    def records_of(self, seqs: Iterable[int]) -> tuple[KeptRow, ...]:
+        """Single records by their numbers, in order."""
+        return tuple(row for seq in sorted(seqs) for row in self.read(self._namespace, seq, seq + 1))
+
+    def _private(self, namespace: str, first: int, last: int) -> dict[int, dict[str, KeptPrivate]]:
+        query = select(PRIVATE.c.seq, PRIVATE.c.field, PRIVATE.c.value, PRIVATE.c.salt).where(
+            PRIVATE.c.namespace == namespace, PRIVATE.c.seq >= first, PRIVATE.c.seq <= last
+        )
+        beside: dict[int, dict[str, KeptPrivate]] = {}
+        for row in self._connection.execute(query.order_by(PRIVATE.c.seq, PRIVATE.c.field)):
+            beside.setdefault(row.seq, {})[row.field] = KeptPrivate(row.value, row.salt)
+        return beside
+
+    def _mine(self, namespace: str) -> None:
+        if namespace != self._namespace:
+            raise StoreError(self._place, f"this transaction is of namespace {self._namespace!r}, not of {namespace!r}")

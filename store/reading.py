@@ -1,0 +1,209 @@
+"""Questions to a namespace: items at a time, their versions, turns, decisions, the log, full text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, or_, select
+
+from ..model import Decision, ItemStatus, MemoryItem, Receipt, Turn
+from .codec import content_digest, read_decision, read_item, read_turn
+from .errors import TurnConflict
+from .items import as_of as at_time
+from .log import Frontier, Log
+from .outbox import Outbox
+from .search import Hit, search
+from .tables import DECISIONS, ITEMS, RULESETS, RUNTIMES, TURNS, stamp
+
+_TURN: Any = select(TURNS.c.digest, TURNS.c.body, TURNS.c.text).where(
+    TURNS.c.namespace == bindparam("namespace"), TURNS.c.turn_id == bindparam("turn")
+)
+_SHOWN: frozenset[ItemStatus] = frozenset({"current", "scheduled", "held"})
+
+
+class Reading:
+    """A consistent view of one namespace, for as long as its block lasts."""
+
+    def __init__(self, connection: Connection, namespace: str, place: str, secret: bytes) -> None:
+        self.connection = connection
+        self.namespace = namespace
+        self.place = place
+        self.secret = secret
+
+    @cached_property
+    def log(self) -> Log:
+        """The ledger rows of the namespace."""
+        return Log(self.connection, self.namespace, self.place, self._pending())
+
+    @cached_property
+    def outbox(self) -> Outbox:
+        """Work waiting in the namespace."""
+        return Outbox(self.connection, self.namespace)
+
+    def items(
+        self,
+        *,
+        entity: str | None = None,
+        principal: str | None = None,
+        slot: str | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        history: bool = False,
+    ) -> tuple[MemoryItem, ...]:
+        """Items in the order in which they came to be.
+
+        ``as_of`` asks what was true in the world at a time, ``known_at`` what we had been told by then; together
+        they say what we would have answered. Without ``as_of`` statuses are those of the last write. Current,
+        scheduled and held items are shown, with ``history`` the superseded, ended and expired ones too.
+        """
+        where: list[ColumnElement[bool]] = [ITEMS.c.namespace == self.namespace]
+        for column, wanted in ((ITEMS.c.entity, entity), (ITEMS.c.principal, principal), (ITEMS.c.slot, slot)):
+            if wanted is not None:
+                where.append(column == wanted)
+        if known_at is None:
+            where.append(ITEMS.c.replaced_at.is_(None))
+        else:
+            then = stamp(known_at)
+            where.append(
+                and_(ITEMS.c.written_at <= then, or_(ITEMS.c.replaced_at.is_(None), ITEMS.c.replaced_at > then))
+            )
+        query = select(ITEMS.c.item_id, ITEMS.c.body).where(*where).order_by(ITEMS.c.ordinal, ITEMS.c.version)
+        # Turns of several conversations may arrive out of step; the newest version known at the time counts.
+        newest = _pairs(self.connection.execute(query))
+        found = tuple(read_item(body) for body in newest.values())
+        moment = as_of if as_of is not None else known_at
+        if moment is not None:
+            found = at_time(found, moment)
+        return found if history else tuple(item for item in found if item.status in _SHOWN)
+
+    def item(self, item_id: str, version: int | None = None) -> MemoryItem | None:
+        """One item: its newest version, or the one asked for."""
+        query = select(ITEMS.c.body).where(ITEMS.c.namespace == self.namespace, ITEMS.c.item_id == item_id)
+        query = query.where(ITEMS.c.replaced_at.is_(None) if version is None else ITEMS.c.version == version)
+        body = self.connection.execute(query).scalar()
+        return None if body is None else read_item(body)
+
+    def versions(self, item_id: str) -> tuple[MemoryItem, ...]:
+        """All versions of an item, oldest first."""
+        query = select(ITEMS.c.body).where(ITEMS.c.namespace == self.namespace, ITEMS.c.item_id == item_id)
+        return tuple(read_item(body) for body in self.connection.execute(query.order_by(ITEMS.c.version)).scalars())
+
+    def place_history(self, entity: str, slot: str, qualifier: str = "") -> tuple[MemoryItem, ...]:
+        """Everything that ever stood at one place, newest versions, in order of valid time."""
+        query = select(ITEMS.c.body).where(
+            ITEMS.c.namespace == self.namespace,
+            ITEMS.c.entity == entity,
+            ITEMS.c.slot == slot,
+            ITEMS.c.qualifier == qualifier,
+            ITEMS.c.replaced_at.is_(None),
+        )
+        query = query.order_by(ITEMS.c.valid_from, ITEMS.c.ordinal)
+        return tuple(read_item(body) for body in self.connection.execute(query).scalars())
+
+    def turn(self, turn_id: str) -> Turn | None:
+        """A turn by its id; its text is empty when it has been erased."""
+        row = self._turn_row(turn_id)
+        return None if row is None else read_turn(row.body, row.text)
+
+    def turns(self, *, conversation: str | None = None, principal: str | None = None) -> tuple[Turn, ...]:
+        """Turns in order of conversation and place in it."""
+        query = select(TURNS.c.body, TURNS.c.text).where(TURNS.c.namespace == self.namespace)
+        if conversation is not None:
+            query = query.where(TURNS.c.conversation == conversation)
+        if principal is not None:
+            query = query.where(TURNS.c.principal == principal)
+        rows = self.connection.execute(query.order_by(TURNS.c.conversation, TURNS.c.ordinal))
+        return tuple(read_turn(body, text) for body, text in rows)
+
+    def decisions(self, turn_id: str) -> tuple[Decision, ...]:
+        """The decisions of a turn, in order."""
+        query = select(DECISIONS.c.body).where(DECISIONS.c.namespace == self.namespace, DECISIONS.c.turn_id == turn_id)
+        return tuple(map(read_decision, self.connection.execute(query.order_by(DECISIONS.c.ordinal)).scalars()))
+
+    def decision_seqs(self, turn_id: str) -> tuple[int, ...]:
+        """The ledger records of a turn's decisions."""
+        query = select(DECISIONS.c.seq).where(
+            DECISIONS.c.namespace == self.namespace, DECISIONS.c.turn_id == turn_id, DECISIONS.c.seq.is_not(None)
+        )
+        return tuple(self.connection.execute(query.order_by(DECISIONS.c.ordinal)).scalars())
+
+    def decisions_touching(self, item_id: str) -> tuple[Decision, ...]:
+        """Decisions that wrote, confirmed, changed or ended an item, in the order in which they were taken."""
+        mine = DECISIONS.c.namespace == self.namespace
+        columns = (DECISIONS.c.turn_id, DECISIONS.c.ordinal, DECISIONS.c.seq, DECISIONS.c.body)
+        # Apart, so that each uses its index; an item that ended along with another is found by its versions.
+        named = select(*columns).where(mine, DECISIONS.c.item == item_id)
+        aimed = select(*columns).where(mine, DECISIONS.c.target == item_id)
+        wrote = (
+            select(*columns)
+            .join(ITEMS, and_(ITEMS.c.namespace == DECISIONS.c.namespace, ITEMS.c.written_by == DECISIONS.c.turn_id))
+            .where(mine, ITEMS.c.item_id == item_id, ITEMS.c.decision == DECISIONS.c.ordinal)
+        )
+        found: dict[tuple[str, int], tuple[int, str]] = {}
+        for query in (named, aimed, wrote):
+            for turn_id, ordinal, seq, body in self.connection.execute(query):
+                found[(turn_id, ordinal)] = (-1 if seq is None else seq, body)
+        order = sorted(found.items(), key=lambda each: (each[1][0], each[0]))
+        return tuple(read_decision(body) for _, (_, body) in order)
+
+    def receipt_of(self, turn: Turn) -> Receipt | None:
+        """The receipt of a turn seen before, None for a new one; TurnConflict when its id came with other content."""
+        row = self._turn_row(turn.turn_id)
+        if row is None:
+            return None
+        if row.digest != content_digest(turn, self.secret):
+            raise TurnConflict(
+                self.place,
+                f"turn {turn.turn_id!r} is known with other content",
+                "Give the new turn an id of its own",
+            )
+        return self.receipt(turn.turn_id)
+
+    def receipt(self, turn_id: str) -> Receipt:
+        """What a turn decided and wrote, as it was when it did."""
+        query = (
+            select(ITEMS.c.item_id, ITEMS.c.body)
+            .where(ITEMS.c.namespace == self.namespace, ITEMS.c.written_by == turn_id)
+            .order_by(ITEMS.c.row)
+        )
+        newest = _pairs(self.connection.execute(query))
+        items = tuple(map(read_item, newest.values()))
+        return Receipt(turn_id=turn_id, decisions=self.decisions(turn_id), items=items, repeated=True)
+
+    def ordinals(self, item_ids: tuple[str, ...]) -> dict[str, int]:
+        """The numbers of items within the namespace: names that do not depend on its secret."""
+        query = select(ITEMS.c.item_id, ITEMS.c.ordinal).where(
+            ITEMS.c.namespace == self.namespace, ITEMS.c.item_id.in_(item_ids), ITEMS.c.version == 1
+        )
+        return _pairs(self.connection.execute(query))
+
+    def search(
+        self, question: str, *, entity: str | None = None, limit: int = 10, history: bool = False
+    ) -> tuple[Hit, ...]:
+        """Items whose text has the words of the question, best first."""
+        return search(self.connection, self.namespace, question, entity=entity, limit=limit, history=history)
+
+    def ruleset(self, digest: str) -> Mapping[str, str] | None:
+        """The sources of a rule set: file name → text."""
+        found = self.connection.execute(select(RULESETS.c.sources).where(RULESETS.c.digest == digest)).scalar()
+        return None if found is None else json.loads(found)
+
+    def runtime(self, digest: str) -> Mapping[str, Any] | None:
+        """The versions behind a runtime digest."""
+        found = self.connection.execute(select(RUNTIMES.c.versions).where(RUNTIMES.c.digest == digest)).scalar()
+        return None if found is None else json.loads(found)
+
+    def _turn_row(self, turn_id: str) -> Any:
+        return self.connection.execute(_TURN, {"namespace": self.namespace, "turn": turn_id}).first()
+
+    def _pending(self) -> Frontier | None:
+        return None
+
+
+def _pairs(rows: Iterable[Any]) -> dict[str, Any]:
+    """Rows of two columns as a mapping; of several with one key the last counts."""
+    return {row[0]: row[1] for row in rows}

@@ -1,0 +1,85 @@
+"""The schema of a database: made at once when it is empty, upgraded by alembic when it is older."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Dialect, insert, inspect, select
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from .errors import CannotOpen, NewerSchema, NotADatabase
+from .tables import METADATA, REVISIONS, SCHEMA
+
+
+def prepare(connection: Connection, place: str, *, read_only: bool = False) -> None:
+    """Bring the schema to the newest version, inside the caller's transaction (which keeps others out)."""
+    found = version_of(connection, place)
+    if found == REVISIONS[-1]:
+        return
+    if found is not None and found not in REVISIONS:
+        raise NewerSchema(
+            place,
+            f"its schema {found!r} is newer than {REVISIONS[-1]!r}, the newest that this version knows",
+            "Upgrade Recordari",
+        )
+    if read_only:
+        raise CannotOpen(
+            place,
+            "there is no memory in it yet" if found is None else f"its schema {found!r} is older than this version",
+            "Open it once for writing",
+        )
+    if found is None:
+        create(connection)
+    else:
+        upgrade(connection)
+
+
+def version_of(connection: Connection, place: str) -> str | None:
+    """The schema version; None for an empty database. A database of something else is refused untouched."""
+    tables = set(inspect(connection).get_table_names())
+    if SCHEMA.name in tables and "namespaces" in tables:
+        version: str | None = connection.execute(select(SCHEMA.c.version_num)).scalar()
+        return version
+    if tables & set(METADATA.tables) or (tables and connection.dialect.name == "sqlite"):
+        raise NotADatabase(place, "a database of something else", "Give the path of a Recordari database or a new file")
+    return None
+
+
+def create(connection: Connection) -> None:
+    """Make all tables and stamp them with the newest version."""
+    for statement in _statements(connection.dialect.name, connection.dialect):
+        connection.exec_driver_sql(statement)
+    connection.execute(insert(SCHEMA), [{"version_num": REVISIONS[-1]}])
+
+
+def upgrade(connection: Connection, to: str = "head") -> None:
+    """Run the migrations that are missing."""
+    from alembic import command
+
+    command.upgrade(alembic_config(connection), to)
+
+
+def alembic_config(connection: Connection | None = None) -> Any:
+    """Alembic's configuration without an ini file."""
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    if connection is not None:
+        config.attributes["connection"] = connection
+    return config
+
+
+@lru_cache(maxsize=4)
+def _statements(name: str, dialect: Dialect) -> tuple[str, ...]:
+    """The DDL of a dialect, compiled once a process: a throw-away store opens in a few milliseconds."""
+    made: list[str] = []
+    for table in METADATA.sorted_tables:
+        made.append(str(CreateTable(table).compile(dialect=dialect)))
+        made += [
+            str(CreateIndex(each).compile(dialect=dialect))
+            for each in sorted(table.indexes, key=lambda each: str(each.name))
+        ]
+    return tuple(made)

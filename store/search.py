@@ -1,0 +1,198 @@
+"""Full text that finds words of one and two Chinese characters and English words, without a model.
+
+One table of postings serves both back ends. SQLite's FTS5 was left for three reasons: its trigrams miss short
+Chinese words, its ranking counts over all tenants of the table, and what is deleted stays in its index file.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, and_, bindparam, delete, func, insert, or_, select
+
+from ..model import MemoryItem
+from .codec import read_item
+from .items import is_void
+from .tables import ITEMS, TERMS
+
+_WORDS = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+|[^\W_]+(?:['’][^\W_]+)?")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_LATIN = re.compile(r"[0-9]+|[^\W\d_]+(?:['’][^\W\d_]+)?")
+# BM25's usual constants (Robertson & Zaragoza 2009): how soon repetition stops counting, how far length does.
+_K1 = 1.2
+_B = 0.75
+# A character shared is weaker evidence than a word shared: 预算 must outweigh 算.
+_CHARACTER = 0.3
+_LAST = "\U0010ffff"
+
+_ADD: Any = insert(TERMS)
+_DROP: Any = delete(TERMS).where(TERMS.c.namespace == bindparam("of"), TERMS.c.item_id == bindparam("item"))
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An item found, its score, and the words of the question that it has."""
+
+    item: MemoryItem
+    score: float
+    words: tuple[str, ...]
+
+
+def terms(text: str) -> list[str]:
+    """What a text is indexed under: lower-cased words and numbers; Chinese as pairs of neighbours.
+
+    The last character of a Chinese run stands alone as well: then each character begins exactly one term, and a
+    question for one character is a question for a beginning.
+    """
+    found: list[str] = []
+    for run in _runs(text):
+        if _HAN.match(run):
+            found += [run[at : at + 2] for at in range(len(run))]
+        else:
+            found.append(run)
+    return found
+
+
+def _runs(text: str) -> list[str]:
+    """Runs of Chinese characters, and words and numbers of other scripts, folded."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    runs: list[str] = []
+    for match in _WORDS.finditer(folded):
+        run = match.group()
+        if _HAN.match(run):
+            runs.append(run)
+            continue
+        for piece in re.split(f"({_HAN.pattern}+)", run):  # "a股" is a word and a character
+            runs += [piece] if _HAN.match(piece) else _LATIN.findall(piece)
+    return runs
+
+
+def text_of(item: MemoryItem) -> str:
+    """What an item can be found by."""
+    return f"{item.sentence}\n{item.surface}\n{item.qualifier}\n{item.canonical}\n{item.slot.replace('.', ' ')}"
+
+
+def index(connection: Connection, namespace: str, items: Iterable[MemoryItem]) -> None:
+    """Put items into the index."""
+    rows: list[dict[str, Any]] = []
+    for item in items:
+        counted = Counter(terms(text_of(item)))
+        length = counted.total()
+        rows += [
+            {
+                "namespace": namespace,
+                "term": term,
+                "entity": item.entity,
+                "item_id": item.id,
+                "count": count,
+                "length": length,
+            }
+            for term, count in counted.items()
+        ]
+    if rows:
+        connection.execute(_ADD, rows)
+
+
+def unindex(connection: Connection, namespace: str, item_ids: Iterable[str]) -> None:
+    """Take items out of the index; the engine overwrites freed pages, so their words are gone from the file."""
+    gone = [{"of": namespace, "item": item_id} for item_id in item_ids]
+    if gone:
+        connection.execute(_DROP, gone)
+
+
+def search(
+    connection: Connection,
+    namespace: str,
+    question: str,
+    *,
+    entity: str | None = None,
+    limit: int = 10,
+    history: bool = False,
+) -> tuple[Hit, ...]:
+    """Items with the words of the question, best first; namespace and entity narrow before anything is ranked."""
+    asked = _asked(question)
+    if not asked:
+        return ()
+    postings: dict[str, dict[str, tuple[int, int]]] = {}
+    for word in asked:
+        postings[word] = _postings(connection, namespace, entity, word)
+    ids = sorted({item_id for found in postings.values() for item_id in found})
+    if not ids:
+        return ()
+    items = _items(connection, namespace, ids, history)
+    total, average = _measure(connection, namespace, entity)
+    hits: list[Hit] = []
+    for item_id, item in items.items():
+        score = 0.0
+        words: list[str] = []
+        for word, weight in asked.items():
+            if item_id not in postings[word]:
+                continue
+            count, length = postings[word][item_id]
+            rarity = math.log(1 + (total - len(postings[word]) + 0.5) / (len(postings[word]) + 0.5))
+            often = count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * length / average))
+            score += weight * rarity * often
+            words.append(word)
+        hits.append(Hit(item, score, tuple(words)))
+    # Equal scores: what was said last comes first; the id only settles what nothing else does.
+    hits.sort(key=lambda hit: (-round(hit.score, 9), -hit.item.said_at.timestamp(), hit.item.id))
+    return tuple(hits[:limit])
+
+
+def _asked(question: str) -> dict[str, float]:
+    """The terms of a question and what each weighs."""
+    asked: dict[str, float] = {}
+    for run in _runs(question):
+        if not _HAN.match(run) or len(run) == 1:
+            asked[run] = 1.0
+        else:
+            for at in range(len(run) - 1):
+                asked[run[at : at + 2]] = 1.0
+            for char in run:
+                asked.setdefault(char, _CHARACTER)
+    return asked
+
+
+def _postings(connection: Connection, namespace: str, entity: str | None, word: str) -> dict[str, tuple[int, int]]:
+    """Items that have a word: how often, and how long their text is."""
+    where = [TERMS.c.namespace == namespace]
+    if _HAN.fullmatch(word):  # one character: every term that begins with it
+        where.append(and_(TERMS.c.term >= word, TERMS.c.term <= word + _LAST))
+    else:
+        where.append(TERMS.c.term == word)
+    if entity is not None:
+        where.append(TERMS.c.entity == entity)
+    query = select(TERMS.c.item_id, func.sum(TERMS.c.count), func.max(TERMS.c.length)).where(*where)
+    rows = connection.execute(query.group_by(TERMS.c.item_id))
+    return {item_id: (int(count), int(length)) for item_id, count, length in rows}
+
+
+def _items(connection: Connection, namespace: str, ids: list[str], history: bool) -> dict[str, MemoryItem]:
+    found: dict[str, MemoryItem] = {}
+    for at in range(0, len(ids), 500):
+        query = select(ITEMS.c.item_id, ITEMS.c.body).where(
+            ITEMS.c.namespace == namespace, ITEMS.c.item_id.in_(ids[at : at + 500]), ITEMS.c.replaced_at.is_(None)
+        )
+        if not history:
+            query = query.where(or_(ITEMS.c.status == "current", ITEMS.c.status == "scheduled"))
+        for item_id, body in connection.execute(query):
+            item = read_item(body)
+            if history or not is_void(item):
+                found[item_id] = item
+    return found
+
+
+def _measure(connection: Connection, namespace: str, entity: str | None) -> tuple[int, float]:
+    """Number of texts searched and their mean length, of this tenant (and entity) alone."""
+    texts = select(TERMS.c.item_id, func.max(TERMS.c.length).label("length")).where(TERMS.c.namespace == namespace)
+    if entity is not None:
+        texts = texts.where(TERMS.c.entity == entity)
+    each = texts.group_by(TERMS.c.item_id).subquery()
+    total, length = connection.execute(select(func.count(), func.sum(each.c.length)).select_from(each)).one()
+    return int(total), (float(length) / total if total else 1.0)

@@ -1,0 +1,262 @@
+"""The tables, the same for SQLite and PostgreSQL.
+
+Times are UTC text of fixed width, so that both back ends sort them alike; typed values are JSON text; everything
+that is compared or sorted has the byte order of collation C. Every table begins with the namespace.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, Index, Integer, LargeBinary, MetaData, Text, text
+from sqlmodel import Field, SQLModel
+
+# Schema versions, oldest first: the alembic revisions under migrations/versions. The last one is what this code
+# writes. A fresh database gets it at once; alembic is imported only to upgrade an older one.
+REVISIONS = ("0001",)
+
+_NAMES = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "pk": "pk_%(table_name)s",
+}
+METADATA = MetaData(naming_convention=_NAMES)
+
+WORDS = Text().with_variant(Text(collation="C"), "postgresql")
+NUMBER = BigInteger().with_variant(Integer(), "sqlite")
+
+
+def stamp(moment: datetime) -> str:
+    """A time as it stands in a column: UTC, microseconds always written, so that text order is time order."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def unstamp(written: str) -> datetime:
+    """The time of a column."""
+    return datetime.fromisoformat(written)
+
+
+class Row(SQLModel):
+    """Base of the tables: their own metadata, apart from other SQLModel tables of the process."""
+
+    metadata = METADATA
+
+
+def _key(**more: Any) -> Any:
+    return Field(primary_key=True, sa_type=WORDS, **more)
+
+
+def _words(**more: Any) -> Any:
+    return Field(sa_type=WORDS, **more)
+
+
+def _number(**more: Any) -> Any:
+    return Field(sa_type=NUMBER, **more)
+
+
+class Namespace(Row, table=True):
+    """A tenant: its secret, and the counters that its one writer moves."""
+
+    __tablename__ = "namespaces"
+    name: str = _key()
+    secret: bytes = Field(sa_type=LargeBinary)
+    version: int = _number(default=0)  # moved by every commit: what a cache must compare
+    item_rows: int = _number(default=0)  # item versions written so far
+    frontier_size: int = _number(default=0)
+    frontier: bytes = Field(default=b"", sa_type=LargeBinary)  # roots of 32 bytes, largest subtree first
+
+
+class TurnRow(Row, table=True):
+    """A turn as it arrived. ``text`` has a retention class of its own and is NULL once erased."""
+
+    __tablename__ = "turns"
+    __table_args__ = (Index(None, "namespace", "conversation", "ordinal", unique=True),)
+    namespace: str = _key()
+    turn_id: str = _key()
+    conversation: str = _words()
+    ordinal: int = _number()
+    principal: str = _words()
+    speaker: str = _words()
+    said_at: str = _words()
+    received_at: str = _words()
+    digest: str = _words()  # HMAC of the content under the secret of the namespace
+    retention: str | None = _words(default=None)
+    text: bytes | None = Field(default=None, sa_type=LargeBinary)  # UTF-8; bytes, since PostgreSQL text has no NUL
+    body: str = _words()  # the other fields of the turn
+
+
+class ItemRow(Row, table=True):
+    """One version of one item; versions are only added, and the one before gets its ``replaced_at``."""
+
+    __tablename__ = "items"
+    __table_args__ = (
+        Index(None, "namespace", "row", unique=True),
+        Index("ix_items_live", "namespace", "principal", sqlite_where=text("replaced_at IS NULL"),
+              postgresql_where=text("replaced_at IS NULL")),
+        Index(None, "namespace", "entity", "slot", "qualifier"),
+        Index(None, "namespace", "written_by"),
+    )  # fmt: skip
+    namespace: str = _key()
+    item_id: str = _key()
+    version: int = Field(primary_key=True, sa_type=NUMBER)
+    row: int = _number()  # order of writing within the namespace
+    ordinal: int = _number()  # row of the first version: the item's number, free of the secret
+    principal: str = _words()  # whose conversation it came from: what a turn of theirs may rest on
+    entity: str = _words()
+    slot: str = _words()
+    qualifier: str = _words()
+    kind: str = _words()
+    status: str = _words()
+    valid_from: str | None = _words(default=None)
+    valid_to: str | None = _words(default=None)
+    superseded_at: str | None = _words(default=None)
+    written_at: str = _words()  # when this version came to be known
+    replaced_at: str | None = _words(default=None)  # when the next one did
+    written_by: str = _words()  # turn
+    decision: int = _number()  # ordinal of the decision in that turn
+    body: str = _words()
+
+
+class DecisionRow(Row, table=True):
+    """One decision of a turn, in readable form; its record in the ledger is what proves it."""
+
+    __tablename__ = "decisions"
+    __table_args__ = (
+        Index(None, "namespace", "conversation", "turn"),
+        Index("ix_decisions_item", "namespace", "item", sqlite_where=text("item IS NOT NULL"),
+              postgresql_where=text("item IS NOT NULL")),
+        Index("ix_decisions_target", "namespace", "target", sqlite_where=text("target IS NOT NULL"),
+              postgresql_where=text("target IS NOT NULL")),
+    )  # fmt: skip
+    namespace: str = _key()
+    turn_id: str = _key()
+    ordinal: int = Field(primary_key=True, sa_type=NUMBER)
+    seq: int | None = _number(default=None)  # its record in the ledger
+    conversation: str = _words()
+    turn: int = _number()
+    speaker: str = _words()
+    action: str = _words()
+    reason: str = _words()
+    item: str | None = _words(default=None)
+    target: str | None = _words(default=None)
+    body: str = _words()
+
+
+class ProposalRow(Row, table=True):
+    """An agent's suggestion; ``answered_by`` is the turn that accepted or rejected it."""
+
+    __tablename__ = "proposals"
+    __table_args__ = (Index(None, "namespace", "conversation", "turn"),)
+    namespace: str = _key()
+    turn_id: str = _key()
+    number: int = Field(primary_key=True, sa_type=NUMBER)
+    conversation: str = _words()
+    turn: int = _number()
+    answered_by: str | None = _words(default=None)
+    body: str = _words()
+
+
+class RecordRow(Row, table=True):
+    """One record of the ledger: canonical JSON as appended, never changed, and its leaf hash."""
+
+    __tablename__ = "records"
+    namespace: str = _key()
+    seq: int = Field(primary_key=True, sa_type=NUMBER)
+    record: str = _words()
+    leaf: bytes = Field(sa_type=LargeBinary)
+
+
+class PrivateRow(Row, table=True):
+    """A personal value and its salt beside a record; the only part of the ledger that can be destroyed."""
+
+    __tablename__ = "private_values"
+    namespace: str = _key()
+    seq: int = Field(primary_key=True, sa_type=NUMBER)
+    field: str = _key()
+    value: str = _words()
+    salt: str = _words()
+
+
+class CheckpointRow(Row, table=True):
+    """A signed note over the ledger; copies belong outside the database."""
+
+    __tablename__ = "checkpoints"
+    namespace: str = _key()
+    number: int = Field(primary_key=True, sa_type=NUMBER)
+    size: int = _number()
+    note: str = _words()
+
+
+class RulesetRow(Row, table=True):
+    """The sources of a rule set under its digest (one for all namespaces: the digest says it all)."""
+
+    __tablename__ = "rulesets"
+    digest: str = _key()
+    sources: str = _words()
+
+
+class RuntimeRow(Row, table=True):
+    """The versions of code, libraries, data and models behind a runtime digest."""
+
+    __tablename__ = "runtimes"
+    digest: str = _key()
+    versions: str = _words()
+
+
+class WorkRow(Row, table=True):
+    """Work that a write leaves for later, kept in the same transaction."""
+
+    __tablename__ = "outbox"
+    __table_args__ = (
+        Index(None, "namespace", "kind", "item_id", "item_version", unique=True),
+        Index("ix_outbox_waiting", "kind", "not_before", sqlite_where=text("state = 'waiting'"),
+              postgresql_where=text("state = 'waiting'")),
+    )  # fmt: skip
+    id: int | None = Field(default=None, primary_key=True, sa_type=NUMBER)
+    namespace: str = _words()
+    kind: str = _words()
+    item_id: str = _words()
+    item_version: int = _number()
+    payload: str = _words()
+    state: str = _words()  # waiting | done | failed
+    attempts: int = _number(default=0)
+    not_before: str = _words()  # a lease moves it forward
+    lease: str | None = _words(default=None)
+    error: str | None = _words(default=None)
+
+
+class TermRow(Row, table=True):
+    """A posting of the full text index: how often a term stands in an item's text."""
+
+    __tablename__ = "search_terms"
+    __table_args__ = (Index(None, "namespace", "item_id"), {"sqlite_with_rowid": False})
+    namespace: str = _key()
+    term: str = _key()
+    entity: str = _key()
+    item_id: str = _key()
+    count: int = _number()
+    length: int = _number()  # terms of the whole text, for the score
+
+
+class SchemaRow(Row, table=True):
+    """The schema version, in the table where alembic looks for it."""
+
+    __tablename__ = "alembic_version"
+    version_num: str = Field(primary_key=True, max_length=32)
+
+
+# The Core tables behind the classes: hot paths write and read through these.
+NAMESPACES = METADATA.tables["namespaces"]
+TURNS = METADATA.tables["turns"]
+ITEMS = METADATA.tables["items"]
+DECISIONS = METADATA.tables["decisions"]
+PROPOSALS = METADATA.tables["proposals"]
+RECORDS = METADATA.tables["records"]
+PRIVATE = METADATA.tables["private_values"]
+CHECKPOINTS = METADATA.tables["checkpoints"]
+RULESETS = METADATA.tables["rulesets"]
+RUNTIMES = METADATA.tables["runtimes"]
+OUTBOX = METADATA.tables["outbox"]
+TERMS = METADATA.tables["search_terms"]
+SCHEMA = METADATA.tables["alembic_version"]

@@ -1,0 +1,272 @@
+"""One writer's transaction on a namespace: read what is known, write a turn and all that follows from it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, insert, select, update
+
+from ..model import Known, MemoryItem, Outcome, Proposal, Turn
+from . import search
+from .codec import content_digest, decision_body, item_body, proposal_body, text_bytes, turn_body
+from .errors import Stale, StoreError
+from .known import Cache, said_in
+from .log import Frontier
+from .reading import Reading
+from .tables import DECISIONS, ITEMS, NAMESPACES, PROPOSALS, RULESETS, RUNTIMES, TURNS, stamp
+
+_ADD_TURN: Any = insert(TURNS)
+_ADD_ITEM: Any = insert(ITEMS)
+_ADD_DECISION: Any = insert(DECISIONS)
+_ADD_PROPOSAL: Any = insert(PROPOSALS)
+_REPLACE: Any = (
+    update(ITEMS)
+    .where(ITEMS.c.namespace == bindparam("of"), ITEMS.c.item_id == bindparam("item"))
+    .where(ITEMS.c.version == bindparam("before"), ITEMS.c.replaced_at.is_(None))
+    .values(replaced_at=bindparam("then"))
+)
+_ORIGIN: Any = select(ITEMS.c.principal, ITEMS.c.ordinal).where(
+    ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.item_id == bindparam("item"), ITEMS.c.version == 1
+)
+_COUNT: Any = (
+    update(NAMESPACES)
+    .where(NAMESPACES.c.name == bindparam("of"))
+    .values(
+        version=bindparam("now_version"),
+        item_rows=bindparam("now_rows"),
+        frontier_size=bindparam("now_size"),
+        frontier=bindparam("now_nodes"),
+    )
+)
+
+
+class Writing(Reading):
+    """The one open writing transaction of a namespace; committed when its block ends without an error."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        namespace: str,
+        place: str,
+        secret: bytes,
+        cache: Cache,
+        frontier: Frontier,
+    ) -> None:
+        super().__init__(connection, namespace, place, secret)
+        self._cache = cache
+        self._frontier = frontier
+        self._start = frontier.size
+        self._wrote = False
+
+    def next_ordinal(self, conversation: str) -> int:
+        """The place that the next turn of a conversation gets."""
+        return self._cache.conversation(self.connection, self.namespace, conversation).next_ordinal
+
+    def last_received(self, conversation: str) -> datetime | None:
+        """The latest time at which a turn of a conversation was received."""
+        return self._cache.conversation(self.connection, self.namespace, conversation).last_received
+
+    def known(self, entity: str, conversation: str, *, last_turns: int = 6, at: datetime | None = None) -> Known:
+        """What a turn of principal ``entity`` may rest on; statuses are those ``at`` a time, else as last written."""
+        return self._cache.known(self.connection, self.namespace, entity, conversation, last_turns, at)
+
+    def write_turn(self, turn: Turn, *, retention: str | None = None) -> None:
+        """Keep the turn itself; before anything that refers to it."""
+        for name, key in (("turn_id", turn.turn_id), ("entity", turn.entity), ("conversation", turn.conversation)):
+            if not _storable(key):
+                raise StoreError(self.place, f"{name} {key!r} has a character that no database keeps", "Choose another")
+        self._wrote = True
+        row = {
+            "namespace": self.namespace,
+            "turn_id": turn.turn_id,
+            "conversation": turn.conversation,
+            "ordinal": turn.ordinal,
+            "principal": turn.entity,
+            "speaker": turn.speaker,
+            "said_at": stamp(turn.said_at),
+            "received_at": stamp(turn.received_at),
+            "digest": content_digest(turn, self.secret),
+            "retention": retention,
+            "text": text_bytes(turn.text),
+            "body": turn_body(turn),
+        }
+        self.connection.execute(_ADD_TURN, [row])
+        talk = self._cache.conversation(self.connection, self.namespace, turn.conversation)
+        talk.next_ordinal = max(talk.next_ordinal, turn.ordinal + 1)
+        received = talk.last_received
+        talk.last_received = turn.received_at if received is None else max(received, turn.received_at)
+        talk.forget_before(turn.ordinal)
+
+    def write_outcomes(self, turn: Turn, outcomes: Sequence[Outcome], *, seqs: Sequence[int] = ()) -> None:
+        """Keep the decisions of a turn and the item versions they write; ``seqs`` are their ledger records."""
+        if not outcomes:
+            return
+        self._wrote = True
+        decisions = [outcome.decision for outcome in outcomes]
+        rows = [
+            {
+                "namespace": self.namespace,
+                "turn_id": turn.turn_id,
+                "ordinal": decision.ordinal,
+                "seq": seqs[at] if at < len(seqs) else None,
+                "conversation": turn.conversation,
+                "turn": turn.ordinal,
+                "speaker": turn.speaker,
+                "action": decision.action,
+                "reason": decision.reason,
+                "item": decision.item,
+                "target": decision.target,
+                "body": decision_body(decision),
+            }
+            for at, decision in enumerate(decisions)
+        ]
+        self.connection.execute(_ADD_DECISION, rows)
+        talk = self._cache.conversation(self.connection, self.namespace, turn.conversation)
+        talk.recent.extend(said_in(turn, decisions))
+        versions = [(item, outcome.decision.ordinal) for outcome in outcomes for item in outcome.written]
+        if versions:
+            self._write_versions(turn, versions)
+
+    def write_items(self, turn: Turn, items: Iterable[MemoryItem], *, decision: int = 0) -> None:
+        """Keep item versions that belong to a decision of a turn written already (sweeps, wording)."""
+        self._wrote = True
+        self._write_versions(turn, [(item, decision) for item in items])
+
+    def write_proposals(self, opened: Iterable[Proposal], *, answered: Iterable[Proposal] = (), turn: Turn) -> None:
+        """Keep suggestions that ``turn`` made, and mark those that it answered."""
+        self._wrote = True
+        talk = self._cache.conversation(self.connection, self.namespace, turn.conversation)
+        given = list(opened)
+        rows = [
+            {
+                "namespace": self.namespace,
+                "turn_id": proposal.turn_id,
+                "number": number,
+                "conversation": turn.conversation,
+                "turn": proposal.turn,
+                "answered_by": None,
+                "body": proposal_body(proposal),
+            }
+            for number, proposal in enumerate(given)
+        ]
+        if rows:
+            self.connection.execute(_ADD_PROPOSAL, rows)
+            talk.proposals += given
+        for proposal in answered:
+            body = proposal_body(proposal)
+            mine = (PROPOSALS.c.namespace == self.namespace, PROPOSALS.c.turn_id == proposal.turn_id)
+            self.connection.execute(
+                update(PROPOSALS).where(*mine, PROPOSALS.c.body == body).values(answered_by=turn.turn_id)
+            )
+            talk.proposals = [each for each in talk.proposals if each != proposal]
+
+    def keep_ruleset(self, digest: str, sources: Mapping[str, str]) -> None:
+        """Keep the sources of a rule set under its digest, once."""
+        if self.ruleset(digest) is None:
+            self.connection.execute(insert(RULESETS), [{"digest": digest, "sources": _json(sources)}])
+
+    def keep_runtime(self, digest: str, versions: Mapping[str, Any]) -> None:
+        """Keep the versions behind a runtime digest, once."""
+        if self.runtime(digest) is None:
+            self.connection.execute(insert(RUNTIMES), [{"digest": digest, "versions": _json(versions)}])
+
+    def expect_version(self, item_id: str, version: int) -> MemoryItem:
+        """The item a person edits; Stale when it is no longer as they saw it."""
+        item = self.item(item_id)
+        if item is None or item.version != version:
+            seen = "is unknown" if item is None else f"has version {item.version}, not {version}"
+            raise Stale(self.place, f"item {item_id!r} {seen}", "Look at it again, then repeat the edit")
+        return item
+
+    def finish(self) -> None:
+        """Move the counters of the namespace; the last statement of the transaction."""
+        log_frontier = self._pending()
+        if not (self._wrote or log_frontier.size != self._start):
+            return
+        self._cache.version += 1
+        counted = {
+            "of": self.namespace,
+            "now_version": self._cache.version,
+            "now_rows": self._cache.item_rows,
+            "now_size": log_frontier.size,
+            "now_nodes": b"".join(log_frontier.nodes),
+        }
+        self.connection.execute(_COUNT, counted)
+
+    def _write_versions(self, turn: Turn, versions: Sequence[tuple[MemoryItem, int]]) -> None:
+        rows: list[dict[str, Any]] = []
+        replaced: list[dict[str, Any]] = []
+        fresh: list[MemoryItem] = []
+        then = stamp(turn.received_at)
+        for item, decision in versions:
+            self._cache.item_rows += 1
+            if item.version == 1:
+                principal, ordinal = turn.entity, self._cache.item_rows
+                fresh.append(item)
+            else:
+                principal, ordinal = self._origin(turn.entity, item)
+                replaced.append({"of": self.namespace, "item": item.id, "before": item.version - 1, "then": then})
+            kept = self._cache.principals.get(principal)
+            if kept is not None:
+                kept.put(item, ordinal)
+            rows.append(self._version_row(turn, item, decision, principal, ordinal))
+        # A version written and replaced by the same turn needs its row before it can be marked.
+        self.connection.execute(_ADD_ITEM, rows)
+        if replaced:
+            marked = self.connection.execute(_REPLACE, replaced).rowcount
+            if marked != len(replaced):
+                raise Stale(self.place, "an item was changed by someone else meanwhile", "Send the turn again")
+        search.index(self.connection, self.namespace, fresh)
+
+    def _version_row(self, turn: Turn, item: MemoryItem, decision: int, principal: str, ordinal: int) -> dict[str, Any]:
+        return {
+            "namespace": self.namespace,
+            "item_id": item.id,
+            "version": item.version,
+            "row": self._cache.item_rows,
+            "ordinal": ordinal,
+            "principal": principal,
+            "entity": _column(item.entity),
+            "slot": item.slot,
+            "qualifier": _column(item.qualifier),
+            "kind": item.kind,
+            "status": item.status,
+            "valid_from": stamp(item.valid_from) if item.valid_from is not None else None,
+            "valid_to": stamp(item.valid_to) if item.valid_to is not None else None,
+            "superseded_at": stamp(item.superseded_at) if item.superseded_at is not None else None,
+            "written_at": stamp(turn.received_at),
+            "replaced_at": None,
+            "written_by": turn.turn_id,
+            "decision": decision,
+            "body": item_body(item),
+        }
+
+    def _origin(self, entity: str, item: MemoryItem) -> tuple[str, int]:
+        """Principal and number of an item whose first version was written before."""
+        kept = self._cache.principals.get(entity)
+        if kept is not None and item.id in kept.ordinals:
+            return entity, kept.ordinals[item.id]
+        row = self.connection.execute(_ORIGIN, {"namespace": self.namespace, "item": item.id}).first()
+        if row is None:
+            raise Stale(self.place, f"item {item.id!r} is unknown", "Send the turn again")
+        return row.principal, row.ordinal
+
+    def _pending(self) -> Frontier:
+        return self._frontier
+
+
+def _storable(key: str) -> bool:
+    """PostgreSQL text has no NUL, and half a surrogate pair is no UTF-8."""
+    return "\0" not in key and not any("\ud800" <= char <= "\udfff" for char in key)
+
+
+def _column(words: str) -> str:
+    """Words of a text in a column for look-up; the body keeps them as they are."""
+    return words if _storable(words) else "".join(char if _storable(char) else "\ufffd" for char in words)
+
+
+def _json(fields: Mapping[str, Any]) -> str:
+    return json.dumps(fields, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
