@@ -1,0 +1,248 @@
+"""ConText for two languages: finds cues, computes what each governs, and says how a mention or a span was meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from ..model import Assertion, Cue, CueKind, Mention, Modality, Part, Scan, Span, Speaker
+from .cues import CompiledCues, Family
+from .repairs import align, holds
+from .scopes import Layout, Masked, mask, mentions_in, reach
+from .text import Normalized, normalize
+
+# Which way of saying wins when several govern one mention: a request put as a question ("can you make it 6 pm?")
+# is a request; a condition or a quotation takes the force from everything inside it.
+_MODALITIES: tuple[tuple[CueKind, Modality], ...] = (
+    ("quotation", "quoted"), ("joke", "joke"), ("hypothesis", "hypothetical"), ("request", "request"),
+    ("question", "question"), ("wish", "desired"), ("hedge", "hedged"),
+)  # fmt: skip
+_COUNTED = frozenset(kind for kind, _ in _MODALITIES) | {"negation", "third_party", "past", "plan", "repair"}
+_WHOLE = 0.5  # a span is governed when at least half of it lies in the scope
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A cue in masked offsets, before its scope is known."""
+
+    family: Family
+    start: int
+    end: int
+    scope: tuple[int, int] | None = None
+    who: str | None = None
+    reparandum: tuple[int, int] | None = None
+    repair: tuple[int, int] | None = None
+    kind: CueKind = "negation"
+
+
+def find_cues(
+    text: Normalized | str,
+    mentions: Sequence[Mention],
+    parts: Sequence[Part],
+    compiled: CompiledCues,
+    lang: Literal["zh", "en"] | None = None,
+    speaker: Speaker = "user",
+) -> tuple[Cue, ...]:
+    """All cues of one turn in the order of the text, with what they cover.
+
+    Files of every language are tried on every text, so that "budget 改成 8万" works; ``lang`` is accepted for callers
+    that know it and changes nothing.
+    """
+    del lang
+    normalized = normalize(text) if isinstance(text, str) else text
+    masked = mask(normalized, mentions, parts)
+    layout = Layout(masked.text)
+    found = _pruned(_matches(masked, layout, compiled, speaker))
+    found = [_with_repair(cue, masked, layout) for cue in found]
+    cues = [_finished(cue, found, masked, layout, mentions) for cue in found]
+    kept = {(cue.start, cue.end, cue.kind): cue for cue in sorted(cues, key=_order, reverse=True)}
+    return tuple(sorted(kept.values(), key=_order))
+
+
+def _order(cue: Cue) -> tuple[int, int, str, str]:
+    return cue.start, cue.end, cue.kind, cue.rule
+
+
+def _matches(masked: Masked, layout: Layout, compiled: CompiledCues, speaker: str) -> list[_Found]:
+    found: list[_Found] = []
+    for unit in compiled.possible(masked.text):
+        family = unit.family
+        if family.speakers is not None and speaker not in family.speakers:
+            continue
+        text = masked.normalized.text if family.in_mentions else masked.text
+        for hit in unit.pattern.finditer(text):
+            spans = _groups(hit)
+            start, end = spans.get("cue", hit.span())
+            if start == end or not family.neighbours_allow(text, start, end):
+                continue
+            if family.in_mentions:
+                start, end = masked.inside(start, end)
+                spans = {name: masked.inside(*span) for name, span in spans.items()}
+            if not layout.stands(start, end, family.at):
+                continue
+            who = _original(masked, spans["who"]) if "who" in spans else family.who
+            found.append(
+                _Found(
+                    family, start, end, spans.get("scope"), who, spans.get("reparandum"), spans.get("repair"),
+                    family.category,
+                )
+            )  # fmt: skip
+    return found
+
+
+def _groups(hit: re.Match[str]) -> dict[str, tuple[int, int]]:
+    """Spans of the named groups that took part; RE2 knows groups by number only."""
+    return {name: hit.span(n) for name, n in hit.re.groupindex.items() if hit.start(n) >= 0}
+
+
+def _original(masked: Masked, span: tuple[int, int]) -> str:
+    low, high = masked.original(*span)
+    return masked.normalized.original[low:high].strip()
+
+
+def _pruned(found: list[_Found]) -> list[_Found]:
+    """A cue inside the words of a longer one does not count: 是不是 asks and negates nothing, "no wait" neither."""
+    wide = [cue for cue in found if cue.family.swallows and cue.scope is None]
+    return [
+        cue
+        for cue in found
+        if not any(
+            other.start <= cue.start and cue.end <= other.end and other.end - other.start > cue.end - cue.start
+            for other in wide
+        )
+    ]
+
+
+def _with_repair(cue: _Found, masked: Masked, layout: Layout) -> _Found:
+    """Give a repair its two spans; with nothing before it in this turn it corrects what was said earlier."""
+    if cue.kind != "repair" or cue.reparandum is not None:
+        return cue
+    reparandum, repair = align(masked, layout, cue.start, cue.end)
+    if cue.repair is not None:
+        repair = cue.repair
+    if reparandum is None:
+        return replace(cue, kind="correction", reparandum=None, repair=None)
+    return replace(cue, reparandum=reparandum, repair=repair)
+
+
+def _finished(
+    cue: _Found, found: list[_Found], masked: Masked, layout: Layout, mentions: Sequence[Mention]
+) -> Cue:
+    family = cue.family
+    stops = sorted(other.start for other in found if other.kind in family.until_cues and other is not cue)
+    low, high = cue.scope or reach(family, cue.start, cue.end, layout, stops)
+    if cue.kind == "negation":
+        low, high = _cut_by_repairs(cue, found, low, high)
+    own = range(cue.start, cue.end) if cue.scope is None and not family.in_mentions else range(0)
+    places = [at for at in mentions_in(masked, low, high) if at not in own]
+    if family.spill and not places and low > 0:
+        low, high = layout.sentence(low - 1)[0], high
+        places = [at for at in mentions_in(masked, low, high) if at not in own]
+    if cue.kind == "quotation" and len(places) == 1 and not masked.text[low : places[0]].strip(" \"'"):
+        # Quotation marks around nothing but a value set it off ("alias 'ann@example.com'"); they quote nobody.
+        if not masked.text[places[0] + 1 : high].strip(" \"'.,"):
+            places = []
+    covers = _targets(cue, places, masked, mentions)
+    if cue.kind == "repair":
+        covers = tuple(sorted({*holds(masked, cue.reparandum), *holds(masked, cue.repair)}))
+    start, end = masked.original(cue.start, cue.end)
+    return Cue(
+        kind=cue.kind, start=start, end=end, text=masked.normalized.original[start:end], rule=family.rule,
+        covers=covers, scope=masked.original(low, high), who=cue.who,
+        reparandum=masked.original(*cue.reparandum) if cue.reparandum else None,
+        repair=masked.original(*cue.repair) if cue.repair else None,
+    )  # fmt: skip
+
+
+def _cut_by_repairs(cue: _Found, found: list[_Found], low: int, high: int) -> tuple[int, int]:
+    """In 不是A是B the 不是 denies A alone; a negation outside the repair ("别从A改成B") keeps its reach."""
+    for other in found:
+        if other.kind != "repair" or other.repair is None or other.reparandum is None:
+            continue
+        if cue.start >= other.start and low <= other.repair[0] < high:
+            if other.repair[0] > other.reparandum[0] and other.repair[0] >= cue.end:
+                high = max(low, min(high, other.repair[0]))
+    return low, high
+
+
+def _targets(cue: _Found, places: list[int], masked: Masked, mentions: Sequence[Mention]) -> tuple[int, ...]:
+    family = cue.family
+    nearest = sorted(places, key=lambda at: (at - cue.end if at >= cue.end else cue.start - at, at))
+    chosen: list[int] = []
+    for at in nearest:
+        fits = [n for n in masked.held.get(at, ()) if family.kinds is None or mentions[n].kind in family.kinds]
+        if not fits:
+            continue
+        if family.max_targets is not None and len(chosen) >= family.max_targets:
+            break
+        chosen.extend(fits)
+    return tuple(sorted(chosen))
+
+
+def assertion_of(scan: Scan, target: int | Span) -> Assertion:
+    """How a mention (by index) or a span of the text (for facts without a value) was said.
+
+    A mention taken back in the same utterance counts as negated ("三万，哦不，两万八": 三万), or as past when the
+    sentence tells a change from it ("从18万改成14万": 18万 was true).
+    """
+    counted = [(n, cue) for n, cue in enumerate(scan.cues) if cue.kind in _COUNTED and _governs(cue, scan, target)]
+    kinds = {cue.kind for _, cue in counted if cue.kind != "repair"}
+    negations = [cue for _, cue in counted if cue.kind == "negation"]
+    taken_back = [cue for _, cue in counted if cue.kind == "repair"]
+    replaced = [cue for cue in taken_back if _is_change(cue, scan)]
+    negated = bool(negations) or len(taken_back) > len(replaced)
+    modality: Modality = next((name for kind, name in _MODALITIES if kind in kinds), "asserted")
+    past = "past" in kinds or bool(replaced)
+    reporters = [cue.who or cue.text for _, cue in counted if cue.kind == "third_party"]
+    return Assertion(
+        polarity="negated" if negated else "affirmed",
+        modality=modality,
+        time="past" if past else "future" if "plan" in kinds else "current",
+        reported_by=reporters[-1] if reporters else None,
+        cues=tuple(n for n, _ in counted),
+    )
+
+
+def _governs(cue: Cue, scan: Scan, target: int | Span) -> bool:
+    if isinstance(target, int):
+        if cue.kind == "repair":
+            return _within(scan.mentions[target].span, cue.reparandum)
+        return target in cue.covers
+    if cue.kind == "repair":
+        return _within(target, cue.reparandum)
+    if cue.kind in {"negation", "hypothesis", "hedge", "wish"} and target.start <= cue.start and cue.end <= target.end:
+        return True
+    low, high = cue.scope or (cue.start, cue.end)
+    shared = min(target.end, high) - max(target.start, low)
+    return shared > 0 and shared >= _WHOLE * (target.end - target.start)
+
+
+def _within(span: Span, outer: tuple[int, int] | None) -> bool:
+    return outer is not None and outer[0] <= span.start and span.end <= outer[1]
+
+
+def _is_change(repair: Cue, scan: Scan) -> bool:
+    """True when a change cue stands between the two sides: from A *changed to* B."""
+    if repair.reparandum is None or repair.repair is None:
+        return False
+    low, high = sorted((repair.reparandum[1], repair.repair[0]))
+    return any(cue.kind == "change" and low <= cue.start and cue.end <= high for cue in scan.cues)
+
+
+def replaced_by(scan: Scan, index: int) -> tuple[int, ...]:
+    """The mentions that replace this one within the utterance: 14万 for 18万 in 从18万改成14万; empty when none does."""
+    span = scan.mentions[index].span
+    return tuple(
+        n
+        for cue in scan.cues
+        if cue.kind == "repair" and cue.repair is not None and _within(span, cue.reparandum)
+        for n in cue.covers
+        if _within(scan.mentions[n].span, cue.repair)
+    )
+
+
+def replaces(scan: Scan, index: int) -> tuple[int, ...]:
+    """The mentions that this one replaces within the utterance: 18万 for 14万 in 从18万改成14万."""
+    return tuple(n for n in range(len(scan.mentions)) if index in replaced_by(scan, n))
