@@ -11,6 +11,7 @@ from pathlib import Path
 
 DATA = Path(__file__).resolve().parent.parent / "rules" / "packs" / "core" / "data"
 LEVELS = ("province", "city", "district")
+_COUNTY_ENDS = ("区", "县", "市", "旗")
 _GAP = re.compile(r"[ ,·/-]{0,2}")
 
 
@@ -72,8 +73,12 @@ class Gazetteer:
 
     def _read_china(self, path: Path) -> None:
         province = city = ""
+        renamed: list[tuple[str, str]] = []
         for line in path.read_text("utf-8").splitlines():
             mark, name, short, *rest = line.split("\t")
+            if mark == "A":
+                renamed.append((name, short))
+                continue
             if mark == "P":
                 province, city = name, ""
                 found = Division(name, short, 0, ())
@@ -86,6 +91,9 @@ class Gazetteer:
                 self.divisions[name].append(found)
                 if short:
                     self.divisions[short].append(found)
+
+        for old, new in renamed:
+            self.divisions[old].extend(self.divisions[new])
 
     def _read_world(self, path: Path) -> None:
         for line in path.read_text("utf-8").splitlines():
@@ -125,7 +133,11 @@ class Gazetteer:
             for division in self.divisions.get(name, ()):
                 if above and not all(division.under(higher.division) for higher in above):
                     continue
-                found = Named(at, at + len(name), division, name == division.name)
+                end = at + len(name)
+                full = name != division.short
+                if not full and above and division.level == 2 and text[end : end + 1] in _COUNTY_ENDS:
+                    end, full = end + 1, True  # 新津县 has become 新津区
+                found = Named(at, end, division, full)
                 gap = _GAP.match(text, found.end)
                 follow = (
                     self.chain(text, gap.end() if gap else found.end, (*above, found)) if division.level < 2 else ()
@@ -150,4 +162,4 @@ def gazetteer() -> Gazetteer:
 @lru_cache(maxsize=1)
 def _towns(path: Path) -> frozenset[str]:
     lines = path.read_text("utf-8").splitlines()
-    return frozenset(name.lower() for line in lines for name in line.split("\t")[1].split("|"))
+    return frozenset(name.lower().replace(".", "") for line in lines for name in line.split("\t")[1].split("|"))

@@ -31,6 +31,18 @@ PEOPLES = (
     "|仫佬|羌|布朗|撒拉|毛南|仡佬|锡伯|阿昌|普米|塔吉克|怒|乌孜别克|俄罗斯|鄂温克|德昂|保安|裕固|京|塔塔尔|独龙|鄂伦春|赫哲|门巴|珞巴|基诺|各"
 )
 LONG_END = re.compile(rf"(?:(?:(?:{PEOPLES})族?)*自治[区州县旗]|特别行政区|地区|林区|新区|矿区|[省市区县盟旗])$")
+# Names that official use has given up and people still write.
+RENAMED = {
+    "襄樊市": "襄阳市",
+    "襄樊": "襄阳市",
+    "思茅市": "普洱市",
+    "莱芜市": "莱芜区",
+    "南汇区": "浦东新区",
+    "卢湾区": "黄浦区",
+    "闸北区": "静安区",
+    "宣武区": "西城区",
+    "崇文区": "东城区",
+}
 PLAIN_END = re.compile(r"(?:自治[区州县旗]|[省市区县盟旗])$")
 
 
@@ -52,6 +64,8 @@ def divisions(source: Path) -> Iterator[str]:
             yield "C\t\t" if city in NO_CITY else f"C\t{city}\t{short(city)}"
             for county, towns in counties.items():
                 yield f"D\t{county}\t{short(county)}\t{'|'.join(towns)}"
+    for old, new in RENAMED.items():
+        yield f"A\t{old}\t{new}"
     islands: dict[str, dict[str, list[str]]] = json.loads((source / "HK-MO-TW.json").read_text("utf-8"))
     for province, cities_of in islands.items():
         yield f"P\t{province}\t{short(province)}"
