@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError
 
 from ..model import Candidate, Decision, MemoryItem, Proposal, Turn, utc
 from ..values import Value, read_value
@@ -16,14 +18,18 @@ KIND = "kind"
 """Beside the fields of a value stands its kind: no value has a field of that name (a test proves it)."""
 
 
-def written(fields: Any) -> str:
-    """Compact JSON, readable where it can be: half a surrogate pair is no UTF-8 and must stay an escape."""
-    text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+def _written(model: BaseModel, exclude: set[str] | None = None) -> str:
+    """Compact JSON of a noun. Half a surrogate pair is no UTF-8 and must become an escape."""
     try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(fields, separators=(",", ":"))
-    return text
+        return model.model_dump_json(exclude_none=True, exclude=exclude)
+    except PydanticSerializationError:
+        fields = model.model_dump(exclude_none=True, exclude=exclude)
+        return json.dumps(fields, default=_plain, separators=(",", ":"))
+
+
+def _plain(other: Any) -> Any:
+    """What JSON lacks, the way pydantic writes it."""
+    return other.isoformat() if isinstance(other, datetime) else str(other)
 
 
 def _fields(model: BaseModel) -> dict[str, Any]:
@@ -40,9 +46,7 @@ def _read_value(fields: dict[str, Any]) -> Value:
 
 def turn_body(turn: Turn) -> str:
     """The fields of a turn without its text, which is kept (and erased) apart."""
-    fields = _fields(turn)
-    del fields["text"]
-    return written(fields)
+    return _written(turn, {"text"})
 
 
 def read_turn(body: str, text: bytes | None) -> Turn:
@@ -75,21 +79,19 @@ def content_digest(turn: Turn, secret: bytes) -> str:
 
 def item_body(item: MemoryItem) -> str:
     """An item version with its typed value."""
-    fields = item.model_dump(mode="json", exclude_none=True, exclude={"value"})
-    fields["value"] = _value(item.value)
-    return written(fields)
+    return f'{{"{KIND}":"{item.kind}",{_written(item)[1:]}'
 
 
 def read_item(body: str) -> MemoryItem:
     """An item version again."""
     fields = json.loads(body)
-    fields["value"] = _read_value(fields["value"])
+    fields["value"] = read_value(fields.pop(KIND), fields["value"])
     return MemoryItem.model_validate(fields)
 
 
 def decision_body(decision: Decision) -> str:
     """A decision."""
-    return written(_fields(decision))
+    return _written(decision)
 
 
 def read_decision(body: str) -> Decision:
@@ -106,7 +108,7 @@ def proposal_body(proposal: Proposal) -> str:
             fields["candidate"][name] = _value(value)
     if candidate.adjustment is not None and candidate.adjustment.by is not None:
         fields["candidate"]["adjustment"]["by"] = _value(candidate.adjustment.by)
-    return written(fields)
+    return json.dumps(fields, ensure_ascii=True, separators=(",", ":"))
 
 
 def read_proposal(body: str) -> Proposal:

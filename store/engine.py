@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, make_url, select, text
+from sqlalchemy import URL, Connection, Engine, bindparam, create_engine, event, insert, make_url, select, text
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
@@ -24,10 +24,12 @@ from .known import Cache
 from .log import Frontier, split_nodes
 from .reading import Reading
 from .schema import prepare
+from .statements import Statement
 from .tables import NAMESPACES
 from .writing import Writing
 
 Synchronous = Literal["FULL", "NORMAL", "OFF"]
+_HEAD = Statement(select(NAMESPACES).where(NAMESPACES.c.name == bindparam("name")))
 _WRITER = "recordari_writer"  # execution option: this transaction will write
 _SCHEMA_LOCK = 0x5EC0DA21  # PostgreSQL advisory lock while the schema is made; any fixed number does
 
@@ -210,15 +212,14 @@ class Store:
 
     def _head(self, connection: Connection, namespace: str) -> Any:
         """The row of a namespace; made, with a secret of its own, at the first write."""
-        query = select(NAMESPACES).where(NAMESPACES.c.name == namespace)
-        row = connection.execute(query).first()
+        row = _HEAD.run(connection, name=namespace).first()
         if row is None:
             if not namespace or "\0" in namespace:
                 raise StoreError(self.place, f"{namespace!r} is no name for a namespace", "Choose another")
             secret = self._secret if self._secret is not None else os.urandom(32)
             fresh = {"name": namespace, "secret": secret, "version": 0, "item_rows": 0}
             connection.execute(insert(NAMESPACES), [{**fresh, "frontier_size": 0, "frontier": b""}])
-            row = connection.execute(query).one()
+            row = _HEAD.run(connection, name=namespace).one()
         return row
 
     def _secret_of(self, connection: Connection, namespace: str) -> bytes:

@@ -88,6 +88,7 @@ class _Draft:
         self.items = {item.id: item for item in (*known.items, *known.history)}
         self._before = dict(self.items)
         self._touched: dict[str, None] = {}
+        self._new: list[str] = []
 
     def find(self, item_id: str | None) -> MemoryItem | None:
         """A known version by its id."""
@@ -99,6 +100,7 @@ class _Draft:
             raise ValueError(f"item {item.id} exists already: ids come from turn, rule and span and are never reused")
         self.items[item.id] = item
         self._touched[item.id] = None
+        self._new.append(item.id)
 
     def change(self, item: MemoryItem, **fields: Any) -> MemoryItem:
         """Change a known item: one version more than it had before this verdict."""
@@ -128,11 +130,13 @@ class _Draft:
 
     def place(self, item: MemoryItem) -> list[MemoryItem]:
         """The other versions of the item's place that were or will be true, earliest first."""
+        entity, slot, qualifier = item.place
         rivals = [
             other
             for other in self.items.values()
-            if other.slot == item.slot
-            and other.place == item.place
+            if other.slot == slot
+            and other.qualifier == qualifier
+            and other.entity == entity
             and other.id != item.id
             and other.status != "held"
             and not is_void(other)
@@ -149,8 +153,17 @@ class _Draft:
         written = tuple(self.items[each] for each in self._touched)
         if not written:
             return (), self.known
-        items = tuple(item for item in self.items.values() if item.superseded_at is None)
-        history = tuple(item for item in self.items.values() if item.superseded_at is not None and not is_void(item))
+        # A long history is walked only when a version of it, or into it, has changed.
+        items = tuple(
+            item
+            for item in (*(self.items[each.id] for each in self.known.items), *(self.items[each] for each in self._new))
+            if item.superseded_at is None
+        )
+        history = self.known.history
+        if any(item.superseded_at is not None for item in written):
+            history = tuple(
+                item for item in self.items.values() if item.superseded_at is not None and not is_void(item)
+            )
         return written, self.known.model_copy(update={"items": items, "history": history})
 
 

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, bindparam, func, select
 from ..model import Decision, Known, MemoryItem, Proposal, Said, Turn
 from .codec import read_item, read_proposal
 from .items import is_void, status_at
+from .statements import Statement
 from .tables import DECISIONS, ITEMS, PROPOSALS, TURNS, unstamp
 
 # Principals and conversations kept in memory; the least used leave first. A miss costs one indexed query, so the
@@ -21,27 +22,29 @@ from .tables import DECISIONS, ITEMS, PROPOSALS, TURNS, unstamp
 _KEPT = 512
 _RECENT_TURNS = 32  # turns whose talk is kept; nobody resolves "the other one" over a longer way
 
-_ITEMS_OF: Any = (
+_ITEMS_OF = Statement(
     select(ITEMS.c.item_id, ITEMS.c.ordinal, ITEMS.c.body)
     .where(ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.principal == bindparam("principal"))
     .where(ITEMS.c.replaced_at.is_(None))
     .order_by(ITEMS.c.ordinal)
 )
-_ITEMS_SINCE: Any = (
+_ITEMS_SINCE = Statement(
     select(ITEMS.c.principal, ITEMS.c.item_id, ITEMS.c.ordinal, ITEMS.c.body)
     .where(ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.row > bindparam("row"))
     .order_by(ITEMS.c.row)
 )
-_ORDINAL: Any = select(func.max(TURNS.c.ordinal), func.max(TURNS.c.received_at)).where(
-    TURNS.c.namespace == bindparam("namespace"), TURNS.c.conversation == bindparam("conversation")
+_ORDINAL = Statement(
+    select(func.max(TURNS.c.ordinal), func.max(TURNS.c.received_at)).where(
+        TURNS.c.namespace == bindparam("namespace"), TURNS.c.conversation == bindparam("conversation")
+    )
 )
-_SAID: Any = (
+_SAID = Statement(
     select(DECISIONS.c.turn, DECISIONS.c.speaker, DECISIONS.c.action, DECISIONS.c.item, DECISIONS.c.body)
     .where(DECISIONS.c.namespace == bindparam("namespace"), DECISIONS.c.conversation == bindparam("conversation"))
     .where(DECISIONS.c.turn >= bindparam("turn"))
     .order_by(DECISIONS.c.turn, DECISIONS.c.ordinal)
 )
-_PROPOSALS: Any = (
+_PROPOSALS = Statement(
     select(PROPOSALS.c.body)
     .where(PROPOSALS.c.namespace == bindparam("namespace"), PROPOSALS.c.conversation == bindparam("conversation"))
     .where(PROPOSALS.c.turn >= bindparam("turn"), PROPOSALS.c.answered_by.is_(None))
@@ -55,24 +58,29 @@ class Principal:
 
     items: dict[str, MemoryItem] = field(default_factory=dict)
     ordinals: dict[str, int] = field(default_factory=dict)
+    live: dict[str, MemoryItem] = field(default_factory=dict)
+    history: tuple[MemoryItem, ...] | None = None  # None: to be gathered again
 
     def put(self, item: MemoryItem, ordinal: int) -> None:
         """Keep the newest version."""
         self.items[item.id] = item
         self.ordinals[item.id] = ordinal
+        if item.superseded_at is None:
+            self.live[item.id] = item
+            return
+        self.live.pop(item.id, None)
+        self.history = None
 
     def at(self, moment: datetime | None) -> tuple[tuple[MemoryItem, ...], tuple[MemoryItem, ...]]:
         """Unsuperseded and held items with their status at a time, and the history of what was once true."""
         live: list[MemoryItem] = []
-        history: list[MemoryItem] = []
-        for item in self.items.values():
-            if item.superseded_at is not None:
-                if not is_void(item):
-                    history.append(item)
-                continue
+        for item in self.live.values():
             status = item.status if moment is None else status_at(item, moment)
             live.append(item if status == item.status else item.model_copy(update={"status": status}))
-        return tuple(live), tuple(history)
+        if self.history is None:
+            superseded = (item for item in self.items.values() if item.superseded_at is not None)
+            self.history = tuple(item for item in superseded if not is_void(item))
+        return tuple(live), self.history
 
 
 @dataclass(slots=True)
@@ -105,7 +113,7 @@ class Cache:
         if version == self.version:
             return
         if self.principals:
-            since = connection.execute(_ITEMS_SINCE, {"namespace": namespace, "row": self.item_rows})
+            since = _ITEMS_SINCE.run(connection, namespace=namespace, row=self.item_rows)
             for principal, _, ordinal, body in since:
                 if principal in self.principals:
                     self.principals[principal].put(read_item(body), ordinal)
@@ -117,7 +125,7 @@ class Cache:
         kept = self.principals.get(name)
         if kept is None:
             kept = Principal()
-            for _, ordinal, body in connection.execute(_ITEMS_OF, {"namespace": namespace, "principal": name}):
+            for _, ordinal, body in _ITEMS_OF.run(connection, namespace=namespace, principal=name):
                 kept.put(read_item(body), ordinal)
             self.principals[name] = kept
             if len(self.principals) > _KEPT:
@@ -176,12 +184,12 @@ def said_in(turn: Turn, decisions: Iterable[Decision]) -> list[Said]:
 
 
 def _conversation(connection: Connection, namespace: str, name: str) -> Conversation:
-    key: dict[str, Any] = {"namespace": namespace, "conversation": name}
-    last, received = connection.execute(_ORDINAL, key).one()
+    last, received = _ORDINAL.run(connection, namespace=namespace, conversation=name).one()
     if last is None:
         return Conversation()
     recent: list[Said] = []
-    for turn, speaker, action, item, body in connection.execute(_SAID, {**key, "turn": last + 1 - _RECENT_TURNS}):
+    asked: dict[str, Any] = {"namespace": namespace, "conversation": name, "turn": last + 1 - _RECENT_TURNS}
+    for turn, speaker, action, item, body in _SAID.run(connection, **asked):
         fields = json.loads(body)
         if fields.get("slot") is not None or fields.get("kind") is not None:
             recent.append(
@@ -196,5 +204,5 @@ def _conversation(connection: Connection, namespace: str, name: str) -> Conversa
                     item=item,
                 )
             )
-    proposals = connection.execute(_PROPOSALS, {**key, "turn": last + 1 - _RECENT_TURNS}).scalars()
+    proposals = _PROPOSALS.run(connection, **asked).scalars()
     return Conversation(last + 1, unstamp(received), recent, [read_proposal(body) for body in proposals])

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from .errors import StoreError
+from .statements import Insert, Statement
 from .tables import CHECKPOINTS, NAMESPACES, PRIVATE, RECORDS
 
 _HASH = 32
 _PAGE = 1000  # records read at once: a log of a million is verified in constant memory
-_ADD_RECORD: Any = insert(RECORDS)
-_ADD_PRIVATE: Any = insert(PRIVATE)
-_LAST: Any = select(func.max(RECORDS.c.seq)).where(RECORDS.c.namespace == bindparam("namespace"))
+_ADD_RECORD = Insert(RECORDS, "namespace", "seq", "record", "leaf")
+_ADD_PRIVATE = Insert(PRIVATE, "namespace", "seq", "field", "value", "salt")
+_LAST = Statement(select(func.max(RECORDS.c.seq)).where(RECORDS.c.namespace == bindparam("namespace")))
 
 
 class PrivateValue(Protocol):
@@ -97,17 +98,13 @@ class Log:
             raise StoreError(self._place, "the log can only grow inside a writing transaction")
         if not rows:
             return
-        records = [
-            {"namespace": namespace, "seq": row.seq, "record": row.record, "leaf": row.leaf} for row in rows
-        ]  # fmt: skip
+        _ADD_RECORD.run(self._connection, [(namespace, row.seq, row.record, row.leaf) for row in rows])
         private = [
-            {"namespace": namespace, "seq": row.seq, "field": name, "value": each.value, "salt": each.salt}
+            (namespace, row.seq, name, each.value, each.salt)
             for row in rows
             for name, each in sorted(row.private.items())
         ]
-        self._connection.execute(_ADD_RECORD, records)
-        if private:
-            self._connection.execute(_ADD_PRIVATE, private)
+        _ADD_PRIVATE.run(self._connection, private)
 
     def read(self, namespace: str, start: int = 0, stop: int | None = None) -> Iterator[KeptRow]:
         """Rows with ``start <= seq < stop`` in order of ``seq``."""
@@ -130,7 +127,7 @@ class Log:
     def size(self, namespace: str) -> int:
         """Number of records by the rows themselves, not by a counter: one deleted at the end is noticed."""
         self._mine(namespace)
-        last = self._connection.execute(_LAST, {"namespace": namespace}).scalar()
+        last = _LAST.run(self._connection, namespace=namespace).scalar()
         return 0 if last is None else int(last) + 1
 
     def frontier(self, namespace: str) -> tuple[int, Sequence[bytes]]:

@@ -17,10 +17,13 @@ from .items import as_of as at_time
 from .log import Frontier, Log
 from .outbox import Outbox
 from .search import Hit, search
+from .statements import Statement
 from .tables import DECISIONS, ITEMS, RULESETS, RUNTIMES, TURNS, stamp
 
-_TURN: Any = select(TURNS.c.digest, TURNS.c.body, TURNS.c.text).where(
-    TURNS.c.namespace == bindparam("namespace"), TURNS.c.turn_id == bindparam("turn")
+_TURN = Statement(
+    select(TURNS.c.digest, TURNS.c.body, TURNS.c.text).where(
+        TURNS.c.namespace == bindparam("namespace"), TURNS.c.turn_id == bindparam("turn")
+    )
 )
 _SHOWN: frozenset[ItemStatus] = frozenset({"current", "scheduled", "held"})
 
@@ -198,7 +201,7 @@ class Reading:
         return None if found is None else json.loads(found)
 
     def _turn_row(self, turn_id: str) -> Any:
-        return self.connection.execute(_TURN, {"namespace": self.namespace, "turn": turn_id}).first()
+        return _TURN.run(self.connection, namespace=self.namespace, turn=turn_id).first()
 
     def _pending(self) -> Frontier | None:
         return None

@@ -14,11 +14,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, delete, func, insert, or_, select
+from sqlalchemy import Connection, and_, delete, func, or_, select
 
 from ..model import MemoryItem
 from .codec import read_item
-from .items import is_void
+from .statements import Insert
 from .tables import ITEMS, TERMS
 
 _WORDS = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+|[^\W_]+(?:['’][^\W_]+)?")
@@ -31,8 +31,7 @@ _B = 0.75
 _CHARACTER = 0.3
 _LAST = "\U0010ffff"
 
-_ADD: Any = insert(TERMS)
-_DROP: Any = delete(TERMS).where(TERMS.c.namespace == bindparam("of"), TERMS.c.item_id == bindparam("item"))
+_ADD = Insert(TERMS, "namespace", "term", "entity", "ordinal", "count", "length")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,32 +77,23 @@ def text_of(item: MemoryItem) -> str:
     return f"{item.sentence}\n{item.surface}\n{item.qualifier}\n{item.canonical}\n{item.slot.replace('.', ' ')}"
 
 
-def index(connection: Connection, namespace: str, items: Iterable[MemoryItem]) -> None:
-    """Put items into the index."""
-    rows: list[dict[str, Any]] = []
-    for item in items:
+def index(connection: Connection, namespace: str, items: Iterable[tuple[int, MemoryItem]]) -> None:
+    """Put items, with their numbers, into the index."""
+    rows: list[tuple[Any, ...]] = []
+    for ordinal, item in items:
         counted = Counter(terms(text_of(item)))
         length = counted.total()
-        rows += [
-            {
-                "namespace": namespace,
-                "term": term,
-                "entity": item.entity,
-                "item_id": item.id,
-                "count": count,
-                "length": length,
-            }
-            for term, count in counted.items()
-        ]
-    if rows:
-        connection.execute(_ADD, rows)
+        rows += [(namespace, term, item.entity, ordinal, count, length) for term, count in counted.items()]
+    _ADD.run(connection, rows)
 
 
-def unindex(connection: Connection, namespace: str, item_ids: Iterable[str]) -> None:
-    """Take items out of the index; the engine overwrites freed pages, so their words are gone from the file."""
-    gone = [{"of": namespace, "item": item_id} for item_id in item_ids]
-    if gone:
-        connection.execute(_DROP, gone)
+def unindex(connection: Connection, namespace: str, ordinals: Iterable[int]) -> None:
+    """Take items out of the index; the engine overwrites freed space, so their words are gone from the file.
+
+    No index serves this: it would double the cost of every write, and erasure is rare.
+    """
+    gone = list(ordinals)
+    connection.execute(delete(TERMS).where(TERMS.c.namespace == namespace, TERMS.c.ordinal.in_(gone)))
 
 
 def search(
@@ -119,22 +109,22 @@ def search(
     asked = _asked(question)
     if not asked:
         return ()
-    postings: dict[str, dict[str, tuple[int, int]]] = {}
+    postings: dict[str, dict[int, tuple[int, int]]] = {}
     for word in asked:
         postings[word] = _postings(connection, namespace, entity, word)
-    ids = sorted({item_id for found in postings.values() for item_id in found})
-    if not ids:
+    numbers = sorted({ordinal for found in postings.values() for ordinal in found})
+    if not numbers:
         return ()
-    items = _items(connection, namespace, ids, history)
+    items = _items(connection, namespace, numbers, history)
     total, average = _measure(connection, namespace, entity)
     hits: list[Hit] = []
-    for item_id, item in items.items():
+    for ordinal, item in items.items():
         score = 0.0
         words: list[str] = []
         for word, weight in asked.items():
-            if item_id not in postings[word]:
+            if ordinal not in postings[word]:
                 continue
-            count, length = postings[word][item_id]
+            count, length = postings[word][ordinal]
             rarity = math.log(1 + (total - len(postings[word]) + 0.5) / (len(postings[word]) + 0.5))
             often = count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * length / average))
             score += weight * rarity * often
@@ -159,7 +149,7 @@ def _asked(question: str) -> dict[str, float]:
     return asked
 
 
-def _postings(connection: Connection, namespace: str, entity: str | None, word: str) -> dict[str, tuple[int, int]]:
+def _postings(connection: Connection, namespace: str, entity: str | None, word: str) -> dict[int, tuple[int, int]]:
     """Items that have a word: how often, and how long their text is."""
     where = [TERMS.c.namespace == namespace]
     if _HAN.fullmatch(word):  # one character: every term that begins with it
@@ -168,31 +158,29 @@ def _postings(connection: Connection, namespace: str, entity: str | None, word: 
         where.append(TERMS.c.term == word)
     if entity is not None:
         where.append(TERMS.c.entity == entity)
-    query = select(TERMS.c.item_id, func.sum(TERMS.c.count), func.max(TERMS.c.length)).where(*where)
-    rows = connection.execute(query.group_by(TERMS.c.item_id))
-    return {item_id: (int(count), int(length)) for item_id, count, length in rows}
+    query = select(TERMS.c.ordinal, func.sum(TERMS.c.count), func.max(TERMS.c.length)).where(*where)
+    rows = connection.execute(query.group_by(TERMS.c.ordinal))
+    return {ordinal: (int(count), int(length)) for ordinal, count, length in rows}
 
 
-def _items(connection: Connection, namespace: str, ids: list[str], history: bool) -> dict[str, MemoryItem]:
-    found: dict[str, MemoryItem] = {}
-    for at in range(0, len(ids), 500):
-        query = select(ITEMS.c.item_id, ITEMS.c.body).where(
-            ITEMS.c.namespace == namespace, ITEMS.c.item_id.in_(ids[at : at + 500]), ITEMS.c.replaced_at.is_(None)
+def _items(connection: Connection, namespace: str, numbers: list[int], history: bool) -> dict[int, MemoryItem]:
+    found: dict[int, MemoryItem] = {}
+    for at in range(0, len(numbers), 500):
+        query = select(ITEMS.c.ordinal, ITEMS.c.body).where(
+            ITEMS.c.namespace == namespace, ITEMS.c.ordinal.in_(numbers[at : at + 500]), ITEMS.c.replaced_at.is_(None)
         )
         if not history:
             query = query.where(or_(ITEMS.c.status == "current", ITEMS.c.status == "scheduled"))
-        for item_id, body in connection.execute(query):
-            item = read_item(body)
-            if history or not is_void(item):
-                found[item_id] = item
+        for ordinal, body in connection.execute(query):
+            found[ordinal] = read_item(body)
     return found
 
 
 def _measure(connection: Connection, namespace: str, entity: str | None) -> tuple[int, float]:
     """Number of texts searched and their mean length, of this tenant (and entity) alone."""
-    texts = select(TERMS.c.item_id, func.max(TERMS.c.length).label("length")).where(TERMS.c.namespace == namespace)
+    texts = select(TERMS.c.ordinal, func.max(TERMS.c.length).label("length")).where(TERMS.c.namespace == namespace)
     if entity is not None:
         texts = texts.where(TERMS.c.entity == entity)
-    each = texts.group_by(TERMS.c.item_id).subquery()
+    each = texts.group_by(TERMS.c.ordinal).subquery()
     total, length = connection.execute(select(func.count(), func.sum(each.c.length)).select_from(each)).one()
     return int(total), (float(length) / total if total else 1.0)

@@ -92,6 +92,7 @@ class ItemRow(Row, table=True):
     __tablename__ = "items"
     __table_args__ = (
         Index(None, "namespace", "row", unique=True),
+        Index(None, "namespace", "ordinal"),
         Index("ix_items_live", "namespace", "principal", sqlite_where=text("replaced_at IS NULL"),
               postgresql_where=text("replaced_at IS NULL")),
         Index(None, "namespace", "entity", "slot", "qualifier"),
@@ -230,11 +231,11 @@ class TermRow(Row, table=True):
     """A posting of the full text index: how often a term stands in an item's text."""
 
     __tablename__ = "search_terms"
-    __table_args__ = (Index(None, "namespace", "item_id"), {"sqlite_with_rowid": False})
+    __table_args__ = {"sqlite_with_rowid": False}
     namespace: str = _key()
     term: str = _key()
     entity: str = _key()
-    item_id: str = _key()
+    ordinal: int = Field(primary_key=True, sa_type=NUMBER)  # number of the item
     count: int = _number()
     length: int = _number()  # terms of the whole text, for the score
 

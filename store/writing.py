@@ -16,22 +16,25 @@ from .errors import Stale, StoreError
 from .known import Cache, said_in
 from .log import Frontier
 from .reading import Reading
+from .statements import Insert, Statement
 from .tables import DECISIONS, ITEMS, NAMESPACES, PROPOSALS, RULESETS, RUNTIMES, TURNS, stamp
 
-_ADD_TURN: Any = insert(TURNS)
-_ADD_ITEM: Any = insert(ITEMS)
-_ADD_DECISION: Any = insert(DECISIONS)
-_ADD_PROPOSAL: Any = insert(PROPOSALS)
-_REPLACE: Any = (
+_ADD_TURN = Insert(TURNS)
+_ADD_ITEM = Insert(ITEMS)
+_ADD_DECISION = Insert(DECISIONS)
+_ADD_PROPOSAL = Insert(PROPOSALS)
+_REPLACE = Statement(
     update(ITEMS)
     .where(ITEMS.c.namespace == bindparam("of"), ITEMS.c.item_id == bindparam("item"))
     .where(ITEMS.c.version == bindparam("before"), ITEMS.c.replaced_at.is_(None))
     .values(replaced_at=bindparam("then"))
 )
-_ORIGIN: Any = select(ITEMS.c.principal, ITEMS.c.ordinal).where(
-    ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.item_id == bindparam("item"), ITEMS.c.version == 1
+_ORIGIN = Statement(
+    select(ITEMS.c.principal, ITEMS.c.ordinal).where(
+        ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.item_id == bindparam("item"), ITEMS.c.version == 1
+    )
 )
-_COUNT: Any = (
+_COUNT = Statement(
     update(NAMESPACES)
     .where(NAMESPACES.c.name == bindparam("of"))
     .values(
@@ -79,21 +82,21 @@ class Writing(Reading):
             if not _storable(key):
                 raise StoreError(self.place, f"{name} {key!r} has a character that no database keeps", "Choose another")
         self._wrote = True
-        row = {
-            "namespace": self.namespace,
-            "turn_id": turn.turn_id,
-            "conversation": turn.conversation,
-            "ordinal": turn.ordinal,
-            "principal": turn.entity,
-            "speaker": turn.speaker,
-            "said_at": stamp(turn.said_at),
-            "received_at": stamp(turn.received_at),
-            "digest": content_digest(turn, self.secret),
-            "retention": retention,
-            "text": text_bytes(turn.text),
-            "body": turn_body(turn),
-        }
-        self.connection.execute(_ADD_TURN, [row])
+        row = (
+            self.namespace,
+            turn.turn_id,
+            turn.conversation,
+            turn.ordinal,
+            turn.entity,
+            turn.speaker,
+            stamp(turn.said_at),
+            stamp(turn.received_at),
+            content_digest(turn, self.secret),
+            retention,
+            text_bytes(turn.text),
+            turn_body(turn),
+        )
+        _ADD_TURN.run(self.connection, [row])
         talk = self._cache.conversation(self.connection, self.namespace, turn.conversation)
         talk.next_ordinal = max(talk.next_ordinal, turn.ordinal + 1)
         received = talk.last_received
@@ -107,23 +110,23 @@ class Writing(Reading):
         self._wrote = True
         decisions = [outcome.decision for outcome in outcomes]
         rows = [
-            {
-                "namespace": self.namespace,
-                "turn_id": turn.turn_id,
-                "ordinal": decision.ordinal,
-                "seq": seqs[at] if at < len(seqs) else None,
-                "conversation": turn.conversation,
-                "turn": turn.ordinal,
-                "speaker": turn.speaker,
-                "action": decision.action,
-                "reason": decision.reason,
-                "item": decision.item,
-                "target": decision.target,
-                "body": decision_body(decision),
-            }
+            (
+                self.namespace,
+                turn.turn_id,
+                decision.ordinal,
+                seqs[at] if at < len(seqs) else None,
+                turn.conversation,
+                turn.ordinal,
+                turn.speaker,
+                decision.action,
+                decision.reason,
+                decision.item,
+                decision.target,
+                decision_body(decision),
+            )
             for at, decision in enumerate(decisions)
         ]
-        self.connection.execute(_ADD_DECISION, rows)
+        _ADD_DECISION.run(self.connection, rows)
         talk = self._cache.conversation(self.connection, self.namespace, turn.conversation)
         talk.recent.extend(said_in(turn, decisions))
         versions = [(item, outcome.decision.ordinal) for outcome in outcomes for item in outcome.written]
@@ -141,20 +144,19 @@ class Writing(Reading):
         talk = self._cache.conversation(self.connection, self.namespace, turn.conversation)
         given = list(opened)
         rows = [
-            {
-                "namespace": self.namespace,
-                "turn_id": proposal.turn_id,
-                "number": number,
-                "conversation": turn.conversation,
-                "turn": proposal.turn,
-                "answered_by": None,
-                "body": proposal_body(proposal),
-            }
+            (
+                self.namespace,
+                proposal.turn_id,
+                number,
+                turn.conversation,
+                proposal.turn,
+                None,
+                proposal_body(proposal),
+            )
             for number, proposal in enumerate(given)
         ]
-        if rows:
-            self.connection.execute(_ADD_PROPOSAL, rows)
-            talk.proposals += given
+        _ADD_PROPOSAL.run(self.connection, rows)
+        talk.proposals += given
         for proposal in answered:
             body = proposal_body(proposal)
             mine = (PROPOSALS.c.namespace == self.namespace, PROPOSALS.c.turn_id == proposal.turn_id)
@@ -187,25 +189,25 @@ class Writing(Reading):
         if not (self._wrote or log_frontier.size != self._start):
             return
         self._cache.version += 1
-        counted = {
-            "of": self.namespace,
-            "now_version": self._cache.version,
-            "now_rows": self._cache.item_rows,
-            "now_size": log_frontier.size,
-            "now_nodes": b"".join(log_frontier.nodes),
-        }
-        self.connection.execute(_COUNT, counted)
+        _COUNT.run(
+            self.connection,
+            of=self.namespace,
+            now_version=self._cache.version,
+            now_rows=self._cache.item_rows,
+            now_size=log_frontier.size,
+            now_nodes=b"".join(log_frontier.nodes),
+        )
 
     def _write_versions(self, turn: Turn, versions: Sequence[tuple[MemoryItem, int]]) -> None:
-        rows: list[dict[str, Any]] = []
+        rows: list[tuple[Any, ...]] = []
         replaced: list[dict[str, Any]] = []
-        fresh: list[MemoryItem] = []
+        fresh: list[tuple[int, MemoryItem]] = []
         then = stamp(turn.received_at)
         for item, decision in versions:
             self._cache.item_rows += 1
             if item.version == 1:
                 principal, ordinal = turn.entity, self._cache.item_rows
-                fresh.append(item)
+                fresh.append((ordinal, item))
             else:
                 principal, ordinal = self._origin(turn.entity, item)
                 replaced.append({"of": self.namespace, "item": item.id, "before": item.version - 1, "then": then})
@@ -214,42 +216,44 @@ class Writing(Reading):
                 kept.put(item, ordinal)
             rows.append(self._version_row(turn, item, decision, principal, ordinal))
         # A version written and replaced by the same turn needs its row before it can be marked.
-        self.connection.execute(_ADD_ITEM, rows)
+        _ADD_ITEM.run(self.connection, rows)
         if replaced:
-            marked = self.connection.execute(_REPLACE, replaced).rowcount
+            marked = _REPLACE.run_all(self.connection, replaced).rowcount
             if marked != len(replaced):
                 raise Stale(self.place, "an item was changed by someone else meanwhile", "Send the turn again")
         search.index(self.connection, self.namespace, fresh)
 
-    def _version_row(self, turn: Turn, item: MemoryItem, decision: int, principal: str, ordinal: int) -> dict[str, Any]:
-        return {
-            "namespace": self.namespace,
-            "item_id": item.id,
-            "version": item.version,
-            "row": self._cache.item_rows,
-            "ordinal": ordinal,
-            "principal": principal,
-            "entity": _column(item.entity),
-            "slot": item.slot,
-            "qualifier": _column(item.qualifier),
-            "kind": item.kind,
-            "status": item.status,
-            "valid_from": stamp(item.valid_from) if item.valid_from is not None else None,
-            "valid_to": stamp(item.valid_to) if item.valid_to is not None else None,
-            "superseded_at": stamp(item.superseded_at) if item.superseded_at is not None else None,
-            "written_at": stamp(turn.received_at),
-            "replaced_at": None,
-            "written_by": turn.turn_id,
-            "decision": decision,
-            "body": item_body(item),
-        }
+    def _version_row(
+        self, turn: Turn, item: MemoryItem, decision: int, principal: str, ordinal: int
+    ) -> tuple[Any, ...]:
+        return (
+            self.namespace,
+            item.id,
+            item.version,
+            self._cache.item_rows,
+            ordinal,
+            principal,
+            _column(item.entity),
+            item.slot,
+            _column(item.qualifier),
+            item.kind,
+            item.status,
+            stamp(item.valid_from) if item.valid_from is not None else None,
+            stamp(item.valid_to) if item.valid_to is not None else None,
+            stamp(item.superseded_at) if item.superseded_at is not None else None,
+            stamp(turn.received_at),
+            None,
+            turn.turn_id,
+            decision,
+            item_body(item),
+        )
 
     def _origin(self, entity: str, item: MemoryItem) -> tuple[str, int]:
         """Principal and number of an item whose first version was written before."""
         kept = self._cache.principals.get(entity)
         if kept is not None and item.id in kept.ordinals:
             return entity, kept.ordinals[item.id]
-        row = self.connection.execute(_ORIGIN, {"namespace": self.namespace, "item": item.id}).first()
+        row = _ORIGIN.run(self.connection, namespace=self.namespace, item=item.id).first()
         if row is None:
             raise Stale(self.place, f"item {item.id!r} is unknown", "Send the turn again")
         return row.principal, row.ordinal
