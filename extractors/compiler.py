@@ -17,6 +17,8 @@ from .text import normalize
 from .vocabulary import VocabularyFile
 
 _TYPED = re.compile(r"^([a-z_][a-z0-9_]*(?:\|[a-z_][a-z0-9_]*)*)(?: ([a-z_][a-z0-9_]*))?(\?)?$")
+# Words that no connector has: an unknown type with a one-letter variable, an underscore, a question mark.
+_MEANT = re.compile(r"^[a-z0-9|]+ [a-z]\??$|[a-z]_[a-z]|[a-z]\?")
 
 
 def _listed(value: str | list[str]) -> list[str]:
@@ -225,14 +227,12 @@ class Compiler:
                 symbols.add(self._literal(choice.strip()))
             else:
                 optional = True
-        if not symbols and not optional:
+        if not symbols:
             self._problem(file, path, f"{text!r} names nothing")
             return None
-        if typed and typed[2] and not optional and len(typed[1]) > 1 and "|" not in text:
-            unknown = typed[1]
-            if unknown not in self.types and len(typed[2]) == 1:
-                self._problem(file, path, f"{text!r}: no leaf or production gives the type {unknown!r}")
-                return None
+        if _MEANT.search(text) and not text.startswith("="):
+            self._problem(file, path, f"{text!r}: no leaf or production gives this type")
+            return None
         return Item(frozenset(symbols), "", optional)
 
     def _literal(self, text: str) -> str:

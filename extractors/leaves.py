@@ -202,19 +202,22 @@ def context_test(before: list[str], after: list[str], within: int | None, wanted
         right = re.compile("|".join(after), re.IGNORECASE) if after else None
     width = WINDOW if within is None else within
 
-    def test(text: str, start: int, end: int) -> bool:
-        hit = False
-        if left is not None:
-            first = max(0, start - width)
-            if within is not None:
-                first += max((m.end() for m in _CLAUSE_END.finditer(text[first:start])), default=0)
-            hit = left.search(text, first, start) is not None
-        if not hit and right is not None:
-            if within is None:
-                hit = right.match(text, end) is not None
-            else:
-                stop = _CLAUSE_END.search(text[end : end + width])
-                hit = right.search(text, end, end + (stop.start() if stop else width)) is not None
-        return hit is wanted
+    def on_left(text: str, start: int) -> bool:
+        if left is None:
+            return wanted
+        first = max(0, start - width)
+        if within is not None:
+            first += max((m.end() for m in _CLAUSE_END.finditer(text[first:start])), default=0)
+        return left.search(text, first, start) is not None
 
-    return test
+    def on_right(text: str, end: int) -> bool:
+        if right is None:
+            return wanted
+        if within is None:
+            return right.match(text, end) is not None
+        stop = _CLAUSE_END.search(text[end : end + width])
+        return right.search(text, end, end + (stop.start() if stop else width)) is not None
+
+    if wanted:  # every side that is named
+        return lambda text, start, end: on_left(text, start) and on_right(text, end)
+    return lambda text, start, end: not (on_left(text, start) or on_right(text, end))

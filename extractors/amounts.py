@@ -1,0 +1,197 @@
+"""Amounts of anything: what bounds, ranges, approximations, signs and units do to numbers, sums and percentages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from ..values import Bound, NumberValue, PercentValue, QuantityValue
+from .chinese_numerals import Num
+from .expression import function
+from .grammar import Context, Place, finisher
+
+_HUNDRED = Decimal(100)
+_UNITS = frozenset("十百千万亿兆上")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number of something: currency units, per cent, pieces; ``unit`` is a currency code or sign, or a word."""
+
+    num: Num
+    sort: str
+    unit: str | None = None
+    per: str | None = None
+    base: str | None = None
+
+    @property
+    def canonical(self) -> str:
+        """Figure and unit."""
+        return f"{self.num.canonical} {self.unit or ''}".strip()
+
+
+def num_of(value: Num | Measure) -> Num:
+    """The figure of either."""
+    return value if isinstance(value, Num) else value.num
+
+
+def with_num(value: Num | Measure, num: Num) -> Num | Measure:
+    """The same thing with another figure."""
+    return num if isinstance(value, Num) else replace(value, num=num)
+
+
+@function("bounded")
+def bounded(bound: Bound, value: Num | Measure) -> Num | Measure | None:
+    """At most, at least …; a range or a bounded value takes no second bound."""
+    num = num_of(value)
+    if num.amount is None or num.bound != "=":
+        return None
+    return with_num(value, replace(num, bound=bound))
+
+
+@function("about")
+def about(value: Num | Measure) -> Num | Measure | None:
+    """Roughly; said once."""
+    num = num_of(value)
+    return with_num(value, replace(num, approx=True)) if not num.approx else value
+
+
+@function("negative")
+def negative(value: Num | Measure) -> Num | Measure | None:
+    """Below zero; a range keeps its order."""
+    num = num_of(value)
+    if num.amount is None or num.amount < 0:
+        return None
+    return with_num(value, replace(num, amount=-num.amount))
+
+
+@function("between")
+def between(low: Num | Measure, high: Num | Measure) -> Num | Measure | None:
+    """From one to the other; each lends the other what it left out: unit, currency, scale."""
+    left, right = num_of(low), num_of(high)
+    if isinstance(low, Measure) and isinstance(high, Measure):
+        if low.sort != high.sort or None not in (low.unit, high.unit) and low.unit != high.unit:
+            return None
+    if left.amount is None or right.amount is None or left.bound != "=" or right.bound != "=":
+        return None
+    first = left.amount
+    if left.scale == 1 and right.scale > 1 and first * right.scale < right.amount:
+        first *= right.scale
+    if first >= right.amount:
+        return None
+    num = Num(low=first, high=right.amount, approx=left.approx or right.approx)
+    carrier = high if isinstance(high, Measure) else low
+    if isinstance(carrier, Measure) and isinstance(low, Measure) and isinstance(high, Measure):
+        carrier = replace(carrier, unit=high.unit or low.unit, per=high.per or low.per)
+    return with_num(carrier, num)
+
+
+@function("between_bounds")
+def between_bounds(one: Num | Measure, other: Num | Measure) -> Num | Measure | None:
+    """At least 20 and at most 30 → 20..30."""
+    a, b = num_of(one), num_of(other)
+    if a.amount is None or b.amount is None or "=" in (a.bound, b.bound) or a.bound[0] == b.bound[0]:
+        return None
+    low, high = (a, b) if a.bound[0] == ">" else (b, a)
+    if low.amount is None or high.amount is None or low.amount >= high.amount:
+        return None
+    return with_num(one, Num(low=low.amount, high=high.amount, approx=a.approx or b.approx))
+
+
+@function("count", gives="number")
+def count(number: int | Decimal) -> Num:
+    """A plain figure as a number."""
+    return Num(Decimal(number))
+
+
+@function("plus_half", gives="number")
+def plus_half(number: Num) -> Num | None:
+    """一个半 → 1.5."""
+    exact = number.exact
+    return Num(exact + Decimal("0.5")) if exact is not None and exact % 1 == 0 else None
+
+
+@function("fraction", gives="number")
+def fraction(numerator: Num, denominator: Num, whole: Num | None = None) -> Num | None:
+    """Two thirds; 三分之二; one and three quarters."""
+    if numerator.exact is None or not denominator.exact or (whole is not None and whole.exact is None):
+        return None
+    share = numerator.exact / denominator.exact
+    share = share.quantize(Decimal(1).scaleb(-15)) if len(str(share)) > 18 else share
+    return Num(share + (whole.exact or Decimal(0) if whole is not None else Decimal(0)))
+
+
+@function("share", gives="rate")
+def share(number: Num, of: int = 100, base: str | None = None) -> Measure:
+    """Per cent (of 100), per mille (of 1000) …: kept as per cent."""
+    return Measure(number.times(_HUNDRED / Decimal(of)), "percent", "%", base=base)
+
+
+@function("tenths", gives="rate")
+def tenths(number: Num, half: Any = None) -> Measure | None:
+    """三成 → 30 %, 三成半 → 35 %, 7.5折 → 75 %, 85折 → 85 %."""
+    num = number
+    if num.amount is not None and (num.amount > 100 or num.amount <= 0 or num.bound != "="):
+        return None
+    if half is not None:
+        num = num.plus(Decimal("0.5"))
+    small = num.amount is None or num.amount <= 10
+    return Measure(num.times(Decimal(10)) if small else num, "percent", "%")
+
+
+@function("margin", gives="rate")
+def margin(base: str, sign: str, rate: Measure) -> Measure | None:
+    """LPR+35bp: a margin over a benchmark."""
+    if rate.base is not None:
+        return None
+    signed = rate if sign == "+" else negative(rate)
+    return replace(signed, base=base) if isinstance(signed, Measure) else None
+
+
+@function("rate_per", gives="rate")
+def rate_per(rate: Measure, per: str) -> Measure | None:
+    """5 % a year."""
+    return replace(rate, per=per) if rate.per is None else None
+
+
+@function("quantity", gives="quantity")
+def quantity(number: Num, unit: str) -> Measure | None:
+    """A number of pieces; the unit as said."""
+    return Measure(number, "quantity", unit)
+
+
+@function("per_unit")
+def per_unit(value: Measure, per: str) -> Measure | None:
+    """Something a month, a share, a person."""
+    return replace(value, per=per) if value.per is None else None
+
+
+def fields(num: Num) -> dict[str, Any]:
+    """The figure as fields of a typed value."""
+    if num.amount is not None:
+        return {"amount": num.amount, "bound": num.bound, "approx": num.approx}
+    return {"min": num.low, "max": num.high, "bound": num.bound, "approx": num.approx}
+
+
+@finisher("number")
+def finish_number(value: Num, context: Context, place: Place) -> NumberValue | None:
+    """A bare number; one Chinese digit alone (一 in 一下) and units alone (千万 in 千万别) say nothing."""
+    del context
+    if not place.text.isascii() and (len(place.text) == 1 or not set(place.text) - _UNITS):
+        return None
+    return NumberValue(**fields(value))
+
+
+@finisher("percent")
+def finish_percent(value: Measure, context: Context, place: Place) -> PercentValue:
+    """A percentage, with its base and period."""
+    del context, place
+    return PercentValue(**fields(value.num), base=value.base, per=value.per)
+
+
+@finisher("quantity")
+def finish_quantity(value: Measure, context: Context, place: Place) -> QuantityValue:
+    """A number of units."""
+    del context, place
+    return QuantityValue(**fields(value.num), unit=value.unit, per=value.per, base=value.base)
