@@ -162,18 +162,18 @@ class Compiler:
         return tests[0] if tests else None
 
     def _context(self, file: GrammarFile, path: tuple[str, ...], entry: str, side: int) -> list[str]:
-        """The patterns of one entry: a class, a vocabulary, a /regex/ or a word."""
+        """The patterns of one entry: a class, a vocabulary, a /regex/ or a word; all but a regex may be a space away."""
         if entry in CLASSES:
-            return [CLASSES[entry][side]]
+            return [_near(CLASSES[entry][side], side)]
         if entry.startswith("@"):
             vocabulary = self.vocabularies.get(entry[1:])
             if vocabulary is None:
                 self._problem(file, path, f"no vocabulary {entry[1:]!r}")
                 return []
-            return [word_regex(normalize(word).lower) for word in sorted(vocabulary.entries())]
+            return [_near(word_regex(normalize(word).lower), side) for word in sorted(vocabulary.entries())]
         if len(entry) > 2 and entry.startswith("/") and entry.endswith("/"):
             return [f"(?:{entry[1:-1]})"] if self._safe(file, path, entry[1:-1]) else []
-        return [word_regex(normalize(entry).lower)]
+        return [_near(word_regex(normalize(entry).lower), side)]
 
     # ------------------------------------------------------------------ productions
     def _production(
@@ -259,6 +259,11 @@ class Compiler:
                 word = Word(symbol, spelled, "connector", False, 0, None, False, None)
                 self.grammar.matcher.add_word(spelled, word, cased=False, glued=False)
         return {symbol}
+
+
+def _near(pattern: str, side: int) -> str:
+    """A context that touches the span or stands one space away, before (0) or after (1) it."""
+    return rf"(?:{pattern})\s?" if side == 0 else rf"\s?(?:{pattern})"
 
 
 def _variables(value: Any) -> dict[str, Any]:

@@ -195,8 +195,8 @@ def context_test(before: list[str], after: list[str], within: int | None, wanted
     if not before and not after:
         return None
     if within is None:
-        left = re.compile(rf"(?:{'|'.join(before)})\s?$", re.IGNORECASE) if before else None
-        right = re.compile(rf"\s?(?:{'|'.join(after)})", re.IGNORECASE) if after else None
+        left = re.compile(rf"(?:{'|'.join(before)})$", re.IGNORECASE) if before else None
+        right = re.compile("|".join(after), re.IGNORECASE) if after else None
     else:
         left = re.compile("|".join(before), re.IGNORECASE) if before else None
         right = re.compile("|".join(after), re.IGNORECASE) if after else None
