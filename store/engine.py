@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from sqlalchemy import URL, Connection, Engine, bindparam, create_engine, event, insert, make_url, select, text
+from sqlalchemy import URL, Connection, Engine, bindparam, create_engine, event, make_url, select, text
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
@@ -24,12 +24,21 @@ from .known import Cache
 from .log import Frontier, split_nodes
 from .reading import Reading
 from .schema import prepare
-from .statements import Statement
+from .statements import Columns, Insert, Statement
 from .tables import NAMESPACES
 from .writing import Writing
 
 Synchronous = Literal["FULL", "NORMAL", "OFF"]
-_HEAD = Statement(select(NAMESPACES).where(NAMESPACES.c.name == bindparam("name")))
+_HEAD = Statement(
+    select(
+        NAMESPACES.c.secret,
+        NAMESPACES.c.version,
+        NAMESPACES.c.item_rows,
+        NAMESPACES.c.frontier_size,
+        NAMESPACES.c.frontier,
+    ).where(NAMESPACES.c.name == bindparam("name"))
+)
+_ADD_NAMESPACE = Insert(NAMESPACES)
 _WRITER = "recordari_writer"  # execution option: this transaction will write
 _SCHEMA_LOCK = 0x5EC0DA21  # PostgreSQL advisory lock while the schema is made; any fixed number does
 
@@ -196,11 +205,11 @@ class Store:
         connection, namespace = held.connection, held.namespace
         try:
             with connection.begin_nested() if nested else contextlib.nullcontext():
-                head = self._head(connection, namespace)
+                secret, version, item_rows, size, nodes = self._head(connection, namespace)
                 cache = self._caches.setdefault(namespace, Cache())
-                cache.refresh(connection, namespace, head.version, head.item_rows)
-                frontier = Frontier(head.frontier_size, split_nodes(bytes(head.frontier)))
-                held.tx = Writing(connection, namespace, self.place, bytes(head.secret), cache, frontier)
+                cache.refresh(connection, namespace, version, item_rows)
+                frontier = Frontier(size, split_nodes(bytes(nodes)))
+                held.tx = Writing(connection, namespace, self.place, bytes(secret), cache, frontier)
                 yield held.tx
                 held.tx.finish()
         except BaseException:
@@ -210,16 +219,14 @@ class Store:
         finally:
             held.tx = None
 
-    def _head(self, connection: Connection, namespace: str) -> Any:
+    def _head(self, connection: Connection, namespace: str) -> Columns:
         """The row of a namespace; made, with a secret of its own, at the first write."""
-        row = _HEAD.run(connection, name=namespace).first()
+        row = _HEAD.first(connection, name=namespace)
         if row is None:
             if not namespace or "\0" in namespace:
                 raise StoreError(self.place, f"{namespace!r} is no name for a namespace", "Choose another")
-            secret = self._secret if self._secret is not None else os.urandom(32)
-            fresh = {"name": namespace, "secret": secret, "version": 0, "item_rows": 0}
-            connection.execute(insert(NAMESPACES), [{**fresh, "frontier_size": 0, "frontier": b""}])
-            row = _HEAD.run(connection, name=namespace).one()
+            row = (self._secret if self._secret is not None else os.urandom(32), 0, 0, 0, b"")
+            _ADD_NAMESPACE.run(connection, [(namespace, *row)])
         return row
 
     def _secret_of(self, connection: Connection, namespace: str) -> bytes:

@@ -113,7 +113,7 @@ class Cache:
         if version == self.version:
             return
         if self.principals:
-            since = _ITEMS_SINCE.run(connection, namespace=namespace, row=self.item_rows)
+            since = _ITEMS_SINCE.all(connection, namespace=namespace, row=self.item_rows)
             for principal, _, ordinal, body in since:
                 if principal in self.principals:
                     self.principals[principal].put(read_item(body), ordinal)
@@ -125,7 +125,7 @@ class Cache:
         kept = self.principals.get(name)
         if kept is None:
             kept = Principal()
-            for _, ordinal, body in _ITEMS_OF.run(connection, namespace=namespace, principal=name):
+            for _, ordinal, body in _ITEMS_OF.all(connection, namespace=namespace, principal=name):
                 kept.put(read_item(body), ordinal)
             self.principals[name] = kept
             if len(self.principals) > _KEPT:
@@ -184,12 +184,12 @@ def said_in(turn: Turn, decisions: Iterable[Decision]) -> list[Said]:
 
 
 def _conversation(connection: Connection, namespace: str, name: str) -> Conversation:
-    last, received = _ORDINAL.run(connection, namespace=namespace, conversation=name).one()
+    ((last, received),) = _ORDINAL.all(connection, namespace=namespace, conversation=name)
     if last is None:
         return Conversation()
     recent: list[Said] = []
     asked: dict[str, Any] = {"namespace": namespace, "conversation": name, "turn": last + 1 - _RECENT_TURNS}
-    for turn, speaker, action, item, body in _SAID.run(connection, **asked):
+    for turn, speaker, action, item, body in _SAID.all(connection, **asked):
         fields = json.loads(body)
         if fields.get("slot") is not None or fields.get("kind") is not None:
             recent.append(
@@ -204,5 +204,5 @@ def _conversation(connection: Connection, namespace: str, name: str) -> Conversa
                     item=item,
                 )
             )
-    proposals = _PROPOSALS.run(connection, **asked).scalars()
-    return Conversation(last + 1, unstamp(received), recent, [read_proposal(body) for body in proposals])
+    proposals = _PROPOSALS.all(connection, **asked)
+    return Conversation(last + 1, unstamp(received), recent, [read_proposal(body) for (body,) in proposals])

@@ -127,7 +127,7 @@ class Log:
     def size(self, namespace: str) -> int:
         """Number of records by the rows themselves, not by a counter: one deleted at the end is noticed."""
         self._mine(namespace)
-        last = _LAST.run(self._connection, namespace=namespace).scalar()
+        ((last,),) = _LAST.all(self._connection, namespace=namespace)
         return 0 if last is None else int(last) + 1
 
     def frontier(self, namespace: str) -> tuple[int, Sequence[bytes]]:

@@ -17,7 +17,7 @@ from .items import as_of as at_time
 from .log import Frontier, Log
 from .outbox import Outbox
 from .search import Hit, search
-from .statements import Statement
+from .statements import Columns, Statement
 from .tables import DECISIONS, ITEMS, RULESETS, RUNTIMES, TURNS, stamp
 
 _TURN = Statement(
@@ -110,7 +110,7 @@ class Reading:
     def turn(self, turn_id: str) -> Turn | None:
         """A turn by its id; its text is empty when it has been erased."""
         row = self._turn_row(turn_id)
-        return None if row is None else read_turn(row.body, row.text)
+        return None if row is None else read_turn(row[1], row[2])
 
     def turns(self, *, conversation: str | None = None, principal: str | None = None) -> tuple[Turn, ...]:
         """Turns in order of conversation and place in it."""
@@ -158,7 +158,7 @@ class Reading:
         row = self._turn_row(turn.turn_id)
         if row is None:
             return None
-        if row.digest != content_digest(turn, self.secret):
+        if row[0] != content_digest(turn, self.secret):
             raise TurnConflict(
                 self.place,
                 f"turn {turn.turn_id!r} is known with other content",
@@ -200,8 +200,8 @@ class Reading:
         found = self.connection.execute(select(RUNTIMES.c.versions).where(RUNTIMES.c.digest == digest)).scalar()
         return None if found is None else json.loads(found)
 
-    def _turn_row(self, turn_id: str) -> Any:
-        return _TURN.run(self.connection, namespace=self.namespace, turn=turn_id).first()
+    def _turn_row(self, turn_id: str) -> Columns | None:
+        return _TURN.first(self.connection, namespace=self.namespace, turn=turn_id)
 
     def _pending(self) -> Frontier | None:
         return None

@@ -14,16 +14,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, and_, delete, func, or_, select
+from sqlalchemy import Connection, and_, delete, func, select
 
 from ..model import MemoryItem
 from .codec import read_item
 from .statements import Insert
 from .tables import ITEMS, TERMS
 
-_WORDS = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+|[^\W_]+(?:['’][^\W_]+)?")
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-_LATIN = re.compile(r"[0-9]+|[^\W\d_]+(?:['’][^\W\d_]+)?")
+_IDEOGRAPHS = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_HAN = re.compile(f"[{_IDEOGRAPHS}]")
+_RUNS = re.compile(rf"[{_IDEOGRAPHS}]+|\d+|[^\W\d_{_IDEOGRAPHS}]+(?:['’][^\W\d_{_IDEOGRAPHS}]+)*")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 # BM25's usual constants (Robertson & Zaragoza 2009): how soon repetition stops counting, how far length does.
 _K1 = 1.2
 _B = 0.75
@@ -61,15 +62,7 @@ def terms(text: str) -> list[str]:
 def _runs(text: str) -> list[str]:
     """Runs of Chinese characters, and words and numbers of other scripts, folded."""
     folded = unicodedata.normalize("NFKC", text).casefold()
-    runs: list[str] = []
-    for match in _WORDS.finditer(folded):
-        run = match.group()
-        if _HAN.match(run):
-            runs.append(run)
-            continue
-        for piece in re.split(f"({_HAN.pattern}+)", run):  # "a股" is a word and a character
-            runs += [piece] if _HAN.match(piece) else _LATIN.findall(piece)
-    return runs
+    return _RUNS.findall(_THOUSANDS.sub("", folded))
 
 
 def text_of(item: MemoryItem) -> str:
@@ -165,12 +158,16 @@ def _postings(connection: Connection, namespace: str, entity: str | None, word: 
 
 def _items(connection: Connection, namespace: str, numbers: list[int], history: bool) -> dict[int, MemoryItem]:
     found: dict[int, MemoryItem] = {}
+    first = ITEMS.alias()  # an item's number is the row of its first version
     for at in range(0, len(numbers), 500):
-        query = select(ITEMS.c.ordinal, ITEMS.c.body).where(
-            ITEMS.c.namespace == namespace, ITEMS.c.ordinal.in_(numbers[at : at + 500]), ITEMS.c.replaced_at.is_(None)
+        query = (
+            select(first.c.row, ITEMS.c.body)
+            .join(first, and_(first.c.namespace == ITEMS.c.namespace, first.c.item_id == ITEMS.c.item_id))
+            .where(ITEMS.c.namespace == namespace, first.c.row.in_(numbers[at : at + 500]))
+            .where(ITEMS.c.replaced_at.is_(None))
         )
         if not history:
-            query = query.where(or_(ITEMS.c.status == "current", ITEMS.c.status == "scheduled"))
+            query = query.where(ITEMS.c.status.in_(("current", "scheduled")))
         for ordinal, body in connection.execute(query):
             found[ordinal] = read_item(body)
     return found

@@ -92,10 +92,9 @@ class ItemRow(Row, table=True):
     __tablename__ = "items"
     __table_args__ = (
         Index(None, "namespace", "row", unique=True),
-        Index(None, "namespace", "ordinal"),
         Index("ix_items_live", "namespace", "principal", sqlite_where=text("replaced_at IS NULL"),
               postgresql_where=text("replaced_at IS NULL")),
-        Index(None, "namespace", "entity", "slot", "qualifier"),
+        Index(None, "namespace", "entity", "slot"),
         Index(None, "namespace", "written_by"),
     )  # fmt: skip
     namespace: str = _key()

@@ -218,7 +218,7 @@ class Writing(Reading):
         # A version written and replaced by the same turn needs its row before it can be marked.
         _ADD_ITEM.run(self.connection, rows)
         if replaced:
-            marked = _REPLACE.run_all(self.connection, replaced).rowcount
+            marked = _REPLACE.run_all(self.connection, replaced)
             if marked != len(replaced):
                 raise Stale(self.place, "an item was changed by someone else meanwhile", "Send the turn again")
         search.index(self.connection, self.namespace, fresh)
@@ -253,10 +253,10 @@ class Writing(Reading):
         kept = self._cache.principals.get(entity)
         if kept is not None and item.id in kept.ordinals:
             return entity, kept.ordinals[item.id]
-        row = _ORIGIN.run(self.connection, namespace=self.namespace, item=item.id).first()
+        row = _ORIGIN.first(self.connection, namespace=self.namespace, item=item.id)
         if row is None:
             raise Stale(self.place, f"item {item.id!r} is unknown", "Send the turn again")
-        return row.principal, row.ordinal
+        return row[0], row[1]
 
     def _pending(self) -> Frontier:
         return self._frontier
