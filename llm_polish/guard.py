@@ -1,0 +1,188 @@
+"""Accepts a rewritten sentence only if it says exactly what the template says and adds no word of its own."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from ..model import Candidate, Scan
+
+# A rewriting joins or smooths; one that is twice as long as the template and two dozen characters more explains or
+# embellishes. A refused rewriting costs nothing, the template stands.
+GROWTH = 2
+SLACK = 24
+# Traditional and simplified forms, kana and so on are other words here; only Latin letters are folded.
+_LATIN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]+")
+# Marks of a sentence. Anything else (markup, code, emoji, arrows) must stand in the template or in what was said.
+_MARKS = frozenset(" .,:;!'\"()-–—%$€£¥’‘“”，。；：！（）、")
+
+Why = Literal[
+    "empty", "several_lines", "too_long", "odd_characters", "new_words", "new_numbers", "name_missing",
+    "unverifiable", "value_changed",
+]  # fmt: skip
+
+
+class Key(NamedTuple):
+    """One thing a sentence says, in a form that compares exactly."""
+
+    what: str
+    value: str
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The rewritten sentence may stand."""
+
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The template stands; why, and what was found."""
+
+    why: Why
+    detail: str
+
+
+def parsed(scan: Scan, candidates: Sequence[Candidate]) -> frozenset[Key]:
+    """What scan and capture found in a sentence: each mention with the cues on it, each candidate with its assertion.
+
+    Offsets and wording are left out; whole values, bounds, slots, labels, polarity and modality are in.
+    """
+    keys = set()
+    for index, mention in enumerate(scan.mentions):
+        cues = sorted({cue.kind for cue in scan.cues if index in cue.covers})
+        keys.add(Key(f"mention {mention.kind}", _json(mention.value.key()), " ".join(cues)))
+    for candidate in candidates:
+        value = _json(candidate.value.key()) if candidate.value is not None else ""
+        said = candidate.assertion
+        how = (candidate.act, said.polarity, said.modality, said.time, said.reported_by or "")
+        label = (candidate.slot or "?", candidate.qualifier or "", candidate.entity or "", candidate.kind or "")
+        keys.add(Key(f"candidate {_json(label)}", value, _json(how)))
+    return frozenset(keys)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def guard(
+    rewritten: str,
+    template_sentence: str,
+    said: str,
+    parse: Callable[[str], frozenset[Key]],
+    *,
+    function_words: Collection[str] = (),
+    keep: Collection[str] = (),
+) -> Accepted | Refused:
+    """Compare a rewriting with the template sentence it was made from.
+
+    ``said`` are the words of the turn; ``parse`` reads a sentence with the very scan and capture that made the item;
+    ``function_words`` come from a rule file; ``keep`` are names that must stand as they are (entity, label).
+    """
+    refusal = _shape(rewritten, template_sentence)
+    if refusal is None:
+        refusal = _words(rewritten, (template_sentence, said), function_words)
+    if refusal is None:
+        missing = sorted(name for name in keep if name and _folded(name) not in _folded(rewritten))
+        refusal = Refused("name_missing", ", ".join(missing)) if missing else None
+    return refusal or _meaning(rewritten, template_sentence, parse)
+
+
+def _shape(rewritten: str, template_sentence: str) -> Refused | None:
+    if not rewritten.strip():
+        return Refused("empty", "nothing came back")
+    if "\n" in rewritten.strip() or "\r" in rewritten.strip():
+        return Refused("several_lines", f"{len(rewritten.splitlines())} lines")
+    allowed = GROWTH * len(template_sentence) + SLACK
+    if len(rewritten) > allowed:
+        return Refused("too_long", f"{len(rewritten)} characters; {allowed} are allowed")
+    return None
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+def _words(rewritten: str, sources: Sequence[str], function_words: Collection[str]) -> Refused | None:
+    """No content that stands in none of the sources; a negation or a condition is content."""
+    text, known = _folded(rewritten), [_folded(source) for source in sources]
+    small = {_folded(word) for word in function_words}
+    words = {word for source in (*known, *small) for word in _latin(source)}
+    strange = sorted({word for word in _latin(text) if word not in words})
+    strange += [run.group(0) for run in _HAN.finditer(text) if not _covered(text, run.span(), known, small)]
+    strange += _repeated(text, known, small)
+    if strange:
+        return Refused("new_words", ", ".join(strange))
+    numbers = {_plain(number) for source in known for number in _NUMBER.findall(source)}
+    figures = sorted({number for number in _NUMBER.findall(text) if _plain(number) not in numbers})
+    if figures:
+        return Refused("new_numbers", ", ".join(figures))
+    seen = set("".join(known))
+    odd = sorted({char for char in text if not (char.isalnum() or char in _MARKS or char in seen)})
+    return Refused("odd_characters", " ".join(f"U+{ord(char):04X}" for char in odd)) if odd else None
+
+
+def _latin(text: str) -> Iterable[str]:
+    """Words of alphabetic scripts; a genitive or a plural is the same word, a hyphen joins two."""
+    for word in _LATIN.findall(_HAN.sub(" ", text)):
+        for part in re.split(r"-", word):
+            stem = re.sub(r"['’]s?$", "", part)
+            yield stem[:-1] if len(stem) > 3 and stem.endswith("s") and not stem.endswith("ss") else stem
+
+
+def _plain(number: str) -> str:
+    return number.replace(",", "")
+
+
+def _covered(text: str, span: tuple[int, int], sources: Sequence[str], small: Collection[str]) -> bool:
+    """True when a run of Chinese falls into function words and pieces of two or more characters of the sources.
+
+    A single character of a source counts only if it stands alone there or behind the same figure (18日), so that no
+    new word can be put together from the letters of old ones.
+    """
+    first, last = span
+    alone = {piece for source in sources for piece in _HAN.findall(source) if len(piece) == 1}
+    reached = {first}
+    for end in range(first + 1, last + 1):
+        for start in range(end - 1, first - 1, -1):
+            piece = text[start:end]
+            behind = text[start - 1 : end] if start == first and text[start - 1 : start].isdigit() else ""
+            fits = piece in small or piece in alone or bool(behind and any(behind in source for source in sources))
+            fits = fits or (len(piece) > 1 and any(piece in source for source in sources))
+            if start in reached and fits:
+                reached.add(end)
+                break
+    return last in reached
+
+
+def _repeated(text: str, sources: Sequence[str], small: Collection[str]) -> list[str]:
+    """Chinese letters that stand more often than in any source: 李明 must not become 李明明."""
+    spare = set("".join(small))
+    counts = Counter(char for char in text if _HAN.match(char) and char not in spare)
+    known = [Counter(source) for source in sources]
+    return sorted(char for char, count in counts.items() if count > max(each[char] for each in known))
+
+
+def _meaning(rewritten: str, template_sentence: str, parse: Callable[[str], frozenset[Key]]) -> Accepted | Refused:
+    expected = parse(template_sentence)
+    if not expected:
+        return Refused("unverifiable", "no rule reads anything in the template sentence, so nothing can be compared")
+    found = parse(rewritten)
+    if found != expected:
+        lost = "; ".join(f"- {_shown(key)}" for key in sorted(expected - found))
+        new = "; ".join(f"+ {_shown(key)}" for key in sorted(found - expected))
+        return Refused("value_changed", "; ".join(part for part in (lost, new) if part))
+    return Accepted(rewritten.strip())
+
+
+def _shown(key: Key) -> str:
+    return " ".join(part for part in key if part)
