@@ -46,7 +46,7 @@ def recognizer(name: str, *needs: str) -> Callable[[Callable[[Lookup], Recognize
 
 def build_all(vocabularies: dict[str, VocabularyFile]) -> tuple[Recognizer, ...]:
     """Every registered recogniser that the vocabularies allow, in the order of their names."""
-    from . import addresses, contacts, entities  # noqa: F401  they register themselves
+    from . import addresses, contacts, entities, identifiers  # noqa: F401  they register themselves
 
     return tuple(
         build(vocabularies.__getitem__)
