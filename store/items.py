@@ -153,17 +153,17 @@ class _Draft:
         written = tuple(self.items[each] for each in self._touched)
         if not written:
             return (), self.known
-        # A long history is walked only when a version of it, or into it, has changed.
         items = tuple(
             item
             for item in (*(self.items[each.id] for each in self.known.items), *(self.items[each] for each in self._new))
             if item.superseded_at is None
         )
         history = self.known.history
-        if any(item.superseded_at is not None for item in written):
-            history = tuple(
-                item for item in self.items.values() if item.superseded_at is not None and not is_void(item)
-            )
+        left = {item.id: item for item in written if item.superseded_at is not None}
+        if left:
+            never = {item.id for item in left.values() if is_void(item)}
+            older = tuple(left.pop(each.id, each) for each in history if each.id not in never)
+            history = (*older, *(item for item in left.values() if item.id not in never))
         return written, self.known.model_copy(update={"items": items, "history": history})
 
 

@@ -56,20 +56,21 @@ _PROPOSALS = Statement(
 class Principal:
     """The newest version of each item of one principal, in the order in which the items came to be."""
 
-    items: dict[str, MemoryItem] = field(default_factory=dict)
     ordinals: dict[str, int] = field(default_factory=dict)
     live: dict[str, MemoryItem] = field(default_factory=dict)
-    history: tuple[MemoryItem, ...] | None = None  # None: to be gathered again
+    history: dict[str, MemoryItem] = field(default_factory=dict)
 
     def put(self, item: MemoryItem, ordinal: int) -> None:
         """Keep the newest version."""
-        self.items[item.id] = item
         self.ordinals[item.id] = ordinal
         if item.superseded_at is None:
             self.live[item.id] = item
             return
         self.live.pop(item.id, None)
-        self.history = None
+        if is_void(item):
+            self.history.pop(item.id, None)
+        else:
+            self.history[item.id] = item
 
     def at(self, moment: datetime | None) -> tuple[tuple[MemoryItem, ...], tuple[MemoryItem, ...]]:
         """Unsuperseded and held items with their status at a time, and the history of what was once true."""
@@ -77,10 +78,7 @@ class Principal:
         for item in self.live.values():
             status = item.status if moment is None else status_at(item, moment)
             live.append(item if status == item.status else item.model_copy(update={"status": status}))
-        if self.history is None:
-            superseded = (item for item in self.items.values() if item.superseded_at is not None)
-            self.history = tuple(item for item in superseded if not is_void(item))
-        return tuple(live), self.history
+        return tuple(live), tuple(self.history.values())
 
 
 @dataclass(slots=True)
