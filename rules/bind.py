@@ -1,0 +1,266 @@
+"""Complete a candidate from what is live and what was said: slot, label, owner, value, and the features policy judges."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..model import Bound, Candidate, Known, MemoryItem, Proposal, Turn
+from ..values import Magnitude, MoneyValue, NumberValue, QuantityValue, TextValue, TimeValue, Value
+from .book import Book, RulesetLike, book_of
+from .features import features_of
+from .frames import LAST_NAMED
+from .labels import key
+from .lookup import Found, Lookup, compatible, shape
+from .parts import adjusted, patched
+from .relation import compare
+
+__all__ = ["bind"]
+
+_HEARSAY = re.compile(r"(?:听说|据说|传闻|有人|大家|\bi heard\b|\bheard\b|\bthey say\b|\brumou?r)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """A candidate while it is being completed."""
+
+    slot: str | None
+    qualifier: str | None
+    entity: str
+    value: Value | None
+    target: MemoryItem | None = None
+    binding: str = "none"
+    derived_from: tuple[str, ...] = ()
+    question: str | None = None
+    valid: str = "ok"
+    rivals: tuple[MemoryItem, ...] = ()
+    proposal: Proposal | None = None
+    closes: tuple[str, ...] = ()
+
+
+def bind(turn: Turn, candidate: Candidate, known: Known, ruleset: RulesetLike, gate: str = "none") -> Bound:
+    """The candidate completed, with every feature of ``model.FEATURES``. What is not unique stays open and is asked."""
+    book = book_of(ruleset)
+    look = Lookup(turn, candidate, known, book)
+    draft = _placed(turn, candidate, known, book, look)
+    draft = _valued(candidate, draft, book)
+    slot = draft.slot
+    reported = candidate.assertion.reported_by is not None
+    if reported and slot is not None:
+        draft = _reported(turn, candidate, known, draft)
+    features, flags = features_of(turn, candidate, draft, book, gate)
+    if reported and _HEARSAY.search(candidate.assertion.reported_by or ""):
+        features["confidence"] = "low"
+    act = candidate.act
+    if draft.proposal is not None and act == "confirm":
+        candidate = candidate.model_copy(update={"value": draft.value})
+    if features["act"] != act:
+        candidate = candidate.model_copy(update={"act": features["act"]})
+    return Bound(
+        candidate=candidate,
+        slot=draft.slot,
+        qualifier=draft.qualifier or "",
+        entity=draft.entity,
+        value=draft.value,
+        target=draft.target.id if draft.target else None,
+        closes=draft.closes,
+        derived_from=draft.derived_from,
+        question=draft.question,
+        flags=flags,
+        features=features,
+    )
+
+
+def _placed(turn: Turn, candidate: Candidate, known: Known, book: Book, look: Lookup) -> _Draft:
+    """Slot, qualifier, entity and target, in the order of the design."""
+    entity = _entity(turn, candidate, known)
+    draft = _Draft(candidate.slot, candidate.qualifier, entity, candidate.value)
+    if turn.speaker == "user" and known.proposals:
+        answered = _answer(candidate, known, draft, look)
+        if answered is not None:
+            return answered
+    if candidate.form == "answer":
+        return draft
+    if candidate.slot is not None:
+        found = look.named(candidate.slot, candidate.qualifier, entity)
+        if found.item is None and candidate.old is not None:
+            old = look.by_old(candidate.slot)
+            found = old if old.item is not None else found
+        if found.item is None and not found.rivals and candidate.qualifier is None:
+            return replace(draft, qualifier="", binding="named")
+        return _settled(draft, found, candidate, book)
+    for found in (look.by_old(None), look.by_words(), look.by_ordinal(), look.recent()):
+        if found.item is not None or found.rivals:
+            return _settled(draft, found, candidate, book)
+    return draft
+
+
+def _settled(draft: _Draft, found: Found, candidate: Candidate, book: Book) -> _Draft:
+    if found.rivals:
+        return replace(
+            draft, binding="ambiguous", rivals=found.rivals, question=_question(found.rivals, candidate, book)
+        )
+    if found.item is None:
+        return replace(draft, binding="named" if draft.slot else "none", qualifier=draft.qualifier or "")
+    item = found.item
+    keeps_own = draft.slot is not None and book.slots[draft.slot].cardinality == "many" if draft.slot else False
+    if keeps_own and found.how == "named":
+        return replace(draft, qualifier=draft.qualifier or item.qualifier, target=item, binding="named")
+    return replace(draft, slot=item.slot, qualifier=item.qualifier, entity=item.entity, target=item, binding=found.how)
+
+
+def _entity(turn: Turn, candidate: Candidate, known: Known) -> str:
+    """Who it is about: as said, the one named last for a pronoun, else the principal."""
+    if candidate.entity is None:
+        return turn.entity
+    if candidate.entity != LAST_NAMED:
+        return candidate.entity
+    for said in reversed(known.recent):
+        if said.entity and said.entity != turn.entity:
+            return said.entity
+        item = next((i for i in known.items if i.id == said.item), None)
+        if item is not None and item.kind in {"organization", "person"}:
+            return item.value.canonical
+    return "third party"
+
+
+def _answer(candidate: Candidate, known: Known, draft: _Draft, look: Lookup) -> _Draft | None:
+    """The proposal that this candidate answers: by yes or no, or by saying its value (again, or another)."""
+    latest = known.proposals[-1]
+    if candidate.form == "answer":
+        return _from_proposal(draft, latest, known, look) if candidate.act in {"confirm", "reject"} else None
+    if candidate.value is None or candidate.assertion.reported_by is not None:
+        return None
+    for proposal in reversed(known.proposals):
+        given = proposal.candidate.value
+        if given is None or not compatible(candidate.value, given):
+            continue
+        same = compare(_as(candidate.value, given), given) in {"equal", "broader"}
+        bare = candidate.form == "bare" or candidate.slot is None
+        if bare and candidate.old is None and (same or candidate.act in {"state", "correct", "confirm", "change"}):
+            placed = _from_proposal(draft, proposal, known, look)
+            return replace(placed, value=candidate.value if not same else given)
+        if same and candidate.act == "confirm" and candidate.slot == proposal.candidate.slot:
+            return _from_proposal(draft, proposal, known, look)
+    return None
+
+
+def _from_proposal(draft: _Draft, proposal: Proposal, known: Known, look: Lookup) -> _Draft:
+    given = proposal.candidate
+    target = next((i for i in known.live() if i.id == proposal.answers), None)
+    entity = given.entity or draft.entity
+    if target is None and given.slot is not None:
+        target = look.named(given.slot, given.qualifier or "", entity).item
+    return replace(
+        draft,
+        slot=given.slot or (target.slot if target else None),
+        qualifier=given.qualifier or (target.qualifier if target else ""),
+        entity=target.entity if target else entity,
+        value=given.value,
+        target=target,
+        binding="suggested",
+        proposal=proposal,
+    )
+
+
+def _valued(candidate: Candidate, draft: _Draft, book: Book) -> _Draft:
+    """The value in the slot's own type: patched, adjusted, converted, with the unit of what it replaces."""
+    target = draft.target
+    if candidate.patch is not None:
+        if target is None:
+            return replace(draft, valid="missing")
+        new = patched(candidate.patch, target.value)
+        return replace(draft, value=new, derived_from=(target.id,), valid="ok" if new is not None else "unparseable")
+    if candidate.adjustment is not None:
+        if target is None:
+            return replace(draft, valid="missing")
+        by = candidate.adjustment
+        if by.by is not None:
+            by = by.model_copy(update={"by": _as(by.by, target.value)})
+        new = adjusted(by, target.value)
+        return replace(draft, value=new, derived_from=(target.id,), valid="ok" if new is not None else "unparseable")
+    value = draft.value
+    if value is None:
+        return replace(draft, valid="missing")
+    if target is not None:
+        value = _as(value, target.value)
+    if isinstance(value, NumberValue) and draft.slot in book.slots:
+        kinds = book.slots[draft.slot].value
+        if "number" not in kinds:
+            value = _converted(value, kinds[0])
+    return replace(draft, value=value)
+
+
+def _converted(value: NumberValue, kind: str) -> Value:
+    fields = {
+        name: getattr(value, name) for name in ("amount", "min", "max", "per", "bound", "approx", "base", "period")
+    }
+    if kind == "money":
+        return MoneyValue(**fields, currency=None)
+    if kind == "quantity":
+        return QuantityValue(**fields, unit=value.unit)
+    return value
+
+
+def _as(value: Value, like: Value) -> Value:
+    """The value in the type of another: a number about money is money in its currency, a clock joins its day."""
+    if isinstance(value, NumberValue) and isinstance(like, MoneyValue):
+        converted = _converted(value, "money")
+        return converted.model_copy(update={"currency": like.currency, "per": value.per or like.per})
+    if isinstance(value, NumberValue) and isinstance(like, QuantityValue):
+        return _converted(value, "quantity").model_copy(update={"unit": like.unit})
+    if isinstance(value, MoneyValue) and isinstance(like, MoneyValue):
+        if value.currency is None and like.currency is not None:
+            value = value.model_copy(update={"currency": like.currency})
+        return value
+    if isinstance(value, TimeValue) and isinstance(like, TimeValue):
+        return _time_as(value, like)
+    if isinstance(value, TextValue) and not isinstance(like, TextValue | Magnitude | TimeValue):
+        fields = type(like).model_fields
+        if "name" in fields:
+            return type(like).model_validate({"name": value.text})
+    return value
+
+
+def _time_as(value: TimeValue, like: TimeValue) -> TimeValue:
+    edtf = value.edtf or ""
+    day = re.search(r"\d{4}-\d{2}-\d{2}", like.edtf or "")
+    if edtf.startswith("T") and day and len(re.findall(r"\d{4}-\d{2}-\d{2}", like.edtf or "")) == 1:
+        clock = re.match(r"T(\d{2}):(\d{2})", edtf)
+        if clock:
+            from .parts import with_moment
+
+            hour, minute = int(clock[1]), int(clock[2])
+            from datetime import datetime
+
+            moment = datetime.fromisoformat(day.group()).replace(hour=hour, minute=minute)
+            return with_moment(like, moment, True)
+    return value
+
+
+def _reported(turn: Turn, candidate: Candidate, known: Known, draft: _Draft) -> _Draft:
+    """What somebody else said goes to a slot of its own and never touches what the speaker said."""
+    slot = f"reported.{draft.slot}"
+    who = candidate.assertion.reported_by or ""
+    entity = draft.entity if draft.entity != turn.entity else (who or "third party")
+    qualifier = draft.qualifier or ""
+    target = next((i for i in known.live() if i.slot == slot and i.entity == entity and i.qualifier == qualifier), None)
+    return replace(draft, slot=slot, entity=entity, target=target, binding="named", question=None)
+
+
+def _question(rivals: tuple[MemoryItem, ...], candidate: Candidate, book: Book) -> str:
+    """What to ask a person; names each of the items that could be meant."""
+    shown = [
+        f"{item.qualifier or book.slots[item.slot].title.zh if item.slot in book.slots else item.slot} {item.canonical}"
+        for item in rivals
+    ]
+    if candidate.language == "zh":
+        return "指的是哪一个：" + "、".join(shown) + "？"
+    names = [f"{item.qualifier or item.slot} ({item.canonical})" for item in rivals]
+    return "Which one is meant: " + ", ".join(names) + "?"
+
+
+def same_topic(one: MemoryItem, other: Any) -> bool:
+    """True when two text facts have one topic."""
+    return key(one.qualifier) == key(str(other)) and shape(one.value) == "text"

@@ -1,0 +1,160 @@
+"""The capture rules of a rule set, compiled once: ordered rules, trigger patterns, slot words, label lexicon."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ..extractors.vocabulary import VocabularyFile
+from ..model import Scan, Turn
+from .capture_file import CaptureFile, phrase_pattern
+from .gates import Gated
+from .labels import Lexicon, key, lexicon, words_pattern
+from .slots import SlotFile
+
+
+class RulesetLike(Protocol):
+    """What capture and bind read of a rule set."""
+
+    digest: str
+
+    @property
+    def vocabularies(self) -> dict[str, VocabularyFile]:
+        """Vocabularies by id."""
+        ...
+
+    @property
+    def slots(self) -> dict[str, SlotFile]:
+        """Slot files by slot name."""
+        ...
+
+    @property
+    def captures(self) -> tuple[CaptureFile, ...]:
+        """Capture files."""
+        ...
+
+    def gated(self, turn: Turn, scan: Scan) -> Gated | None:
+        """What the gates say of a turn."""
+        ...
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One capture rule with its patterns."""
+
+    file: CaptureFile
+    trigger: re.Pattern[str] | None
+    trigger_keys: frozenset[str]
+    phrases: tuple[re.Pattern[str], ...]
+    no_words: re.Pattern[str] | None
+    strip: re.Pattern[str] | None
+
+
+@dataclass(frozen=True)
+class Book:
+    """Everything compiled for capture and bind."""
+
+    lex: Lexicon
+    rules: tuple[Rule, ...]
+    phrase_rules: tuple[Rule, ...]
+    slots: Mapping[str, SlotFile]
+    slot_words: Mapping[str, re.Pattern[str]]
+    adjust: Mapping[str, str]
+    adjust_pattern: re.Pattern[str]
+    ordinals: Mapping[str, str]
+    ordinal_pattern: re.Pattern[str]
+    demonstratives: re.Pattern[str]
+    fill: re.Pattern[str]
+    units: Mapping[str, str]
+    answers_no: re.Pattern[str]
+    unchanged: re.Pattern[str]
+    families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def family(self, slot: str) -> tuple[str, ...]:
+        """The slots that look for each other's labels, this one first."""
+        name = self.slots[slot].family if slot in self.slots else None
+        others = self.families.get(name, ()) if name else ()
+        return (slot, *(other for other in others if other != slot))
+
+    def qualifier(self, slot: str, label: str) -> str:
+        """The normalised qualifier of a label in a slot, by concept."""
+        plain = key(label)
+        if plain in self.lex.concepts:
+            known = self.lex.concepts[plain]
+            if not self._names_slot(slot, known) and self.lex.without(known, self.slot_words.get(slot)):
+                return known
+        rest = self.lex.without(label, self.slot_words.get(slot))
+        return self.lex.concept(rest)
+
+    def _names_slot(self, slot: str, concept: str) -> bool:
+        pattern = self.slot_words.get(slot)
+        return bool(pattern and pattern.fullmatch(concept))
+
+
+def book_of(ruleset: RulesetLike) -> Book:
+    """The compiled book of a rule set; the last few are kept by digest."""
+    known = _BOOKS.get(ruleset.digest)
+    if known is not None:
+        _BOOKS.move_to_end(ruleset.digest)
+        return known
+    book = compile_book(ruleset)
+    _BOOKS[ruleset.digest] = book
+    while len(_BOOKS) > 4:
+        _BOOKS.popitem(last=False)
+    return book
+
+
+_BOOKS: OrderedDict[str, Book] = OrderedDict()
+
+
+def compile_book(ruleset: RulesetLike) -> Book:
+    """Compile every active capture rule and the word lists they name; raises KeyError for an unknown vocabulary."""
+    vocabularies = ruleset.vocabularies
+    active = sorted((f for f in ruleset.captures if f.status == "active"), key=lambda f: (-f.priority, f.id))
+    rules = tuple(_compiled(file, vocabularies) for file in active)
+    entries = {name: vocabulary.entries() for name, vocabulary in vocabularies.items()}
+
+    def table(name: str) -> dict[str, str]:
+        return {word.lower(): str(value) for word, value in entries.get(name, {}).items()}
+
+    families: dict[str, list[str]] = {}
+    for slot in sorted(ruleset.slots):
+        name = ruleset.slots[slot].family
+        if name:
+            families.setdefault(name, []).append(slot)
+    return Book(
+        lex=lexicon(entries),
+        rules=tuple(rule for rule in rules if not rule.phrases),
+        phrase_rules=tuple(rule for rule in rules if rule.phrases),
+        slots=ruleset.slots,
+        slot_words={name: words_pattern(slot.words) for name, slot in sorted(ruleset.slots.items()) if slot.words},
+        adjust=table("acts.adjust"),
+        adjust_pattern=words_pattern(table("acts.adjust")),
+        ordinals=table("acts.ordinal"),
+        ordinal_pattern=words_pattern(table("acts.ordinal"), "start"),
+        demonstratives=words_pattern(table("acts.demonstrative")),
+        fill=words_pattern(table("acts.fill")),
+        units={},
+        answers_no=words_pattern(table("acts.no")),
+        unchanged=words_pattern(table("acts.unchanged")),
+        families={name: tuple(slots) for name, slots in sorted(families.items())},
+    )
+
+
+def _compiled(file: CaptureFile, vocabularies: Mapping[str, VocabularyFile]) -> Rule:
+    words = list(file.trigger.words) if file.trigger else []
+    if file.trigger and file.trigger.lexicon:
+        words.extend(vocabularies[file.trigger.lexicon].entries())
+    place = "end" if file.trigger and file.trigger.place == "label_end" else "any"
+    no_words = [word for condition in file.when for word in condition.no_words]
+    return Rule(
+        file=file,
+        trigger=words_pattern(words, place) if words else None,
+        trigger_keys=frozenset(key(word) for word in words),
+        phrases=tuple(phrase_pattern(p, file.take.longest, tuple(file.take.until)) for p in file.phrases),
+        no_words=words_pattern(no_words) if no_words else None,
+        strip=words_pattern(file.take.strip) if file.take.strip else None,
+    )

@@ -1,0 +1,164 @@
+"""Capture files: which mention, or which stretch of text, fills which slot, and what names its label and its owner."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from ..model import Act, CueKind, Speaker
+from ..rulefile import Language, Model, RuleFile
+from ..values import VALUE_TYPES, Bound, TimeType
+
+PLACEHOLDERS = ("value", "old", "label", "entity", "topic", "any")
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+class Trigger(Model):
+    """Words that must stand beside the value."""
+
+    words: list[str] = Field(default_factory=list)
+    lexicon: str | None = Field(None, description="Id of a vocabulary whose words count too.")
+    place: Literal["label", "label_end", "predicate", "around", "clause", "sentence"] = Field(
+        "label",
+        description="label: words before the value; label_end: its last word; predicate: words after it; "
+        "around: label or predicate.",
+    )
+
+
+class ValueCondition(Model):
+    """What the mention must be like."""
+
+    kind: list[str] = Field(min_length=1)
+    type: list[TimeType] = Field(default_factory=list, description="For times: only these types.")
+    bound: list[Bound] = Field(default_factory=list, description="Only values with one of these bounds.")
+    open_end: bool = Field(False, description="For times: bounded ones (../X, X/..) only.")
+    labelled: bool | None = Field(None, description="True: only with a label; false: only without one.")
+    within: int = Field(40, ge=1, description="Most characters between trigger and value.")
+
+    @field_validator("kind", "type", "bound", mode="before")
+    @classmethod
+    def _lists(cls, value: object) -> object:
+        return [value] if isinstance(value, str) else value
+
+    @field_validator("kind")
+    @classmethod
+    def _known(cls, value: list[str]) -> list[str]:
+        for kind in value:
+            if kind not in VALUE_TYPES:
+                raise ValueError(f"unknown value kind {kind!r}; one of {', '.join(sorted(VALUE_TYPES))}")
+        return value
+
+
+class Condition(Model):
+    """One condition; all of a rule's conditions must hold."""
+
+    value: ValueCondition | None = None
+    speaker: list[Speaker] = Field(default_factory=list)
+    cue: list[CueKind] = Field(default_factory=list, description="A cue of one of these kinds stands in the sentence.")
+    no_cue: list[CueKind] = Field(default_factory=list, description="No cue of these kinds stands in the sentence.")
+    no_words: list[str] = Field(default_factory=list, description="None of these words stands in the clause.")
+
+
+class Take(Model):
+    """What of the match goes where."""
+
+    value: Literal["value", "clause"] = Field("value", description="clause: the whole frame is the value.")
+    qualifier: str = Field(
+        "label", description="label, words_before(trigger), words_before(value), trigger, topic, none, or fixed:word."
+    )
+    entity: Literal["possessor", "named", "principal"] = "possessor"
+    text_kind: Literal["text", "person", "organization", "place", "name"] = Field(
+        "text", description="Kind of a value taken as text; name: organization by its suffix, else person."
+    )
+    until: list[str] = Field(default_factory=list, description="Words that end a text span.")
+    strip: list[str] = Field(default_factory=list, description="Words taken off both ends of a text span.")
+    like: str | None = Field(None, description="Pattern that a text span must match wholly.")
+    longest: int = Field(40, ge=1, description="Most characters of a text span.")
+
+    @field_validator("qualifier")
+    @classmethod
+    def _readable(cls, value: str) -> str:
+        known = {"label", "words_before(trigger)", "words_before(value)", "trigger", "topic", "none"}
+        if value not in known and not value.startswith("fixed:"):
+            raise ValueError(f"qualifier {value!r}: one of {', '.join(sorted(known))} or fixed:<word>")
+        return value
+
+
+class CaptureFile(RuleFile):
+    """One capture rule: ``when`` binds a mention beside a label, ``phrases`` take what stands in a sentence frame."""
+
+    kind: Literal["capture"]
+    slot: str = Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$")
+    language: Language = "any"
+    priority: int = Field(50, ge=0, le=100, description="Among rules for one mention the highest wins.")
+    trigger: Trigger | None = None
+    when: list[Condition] = Field(default_factory=list)
+    phrases: list[str] = Field(
+        default_factory=list,
+        description="Sentence frames: literal words, {value} {old} {label} {entity} {topic} {any}, [optional], (a|b), "
+        "^ for the start of a clause, $ for its end.",
+    )
+    act: Act = "state"
+    take: Take = Take()
+
+    @model_validator(mode="after")
+    def _whole(self) -> CaptureFile:
+        if not self.phrases and not any(c.value for c in self.when):
+            raise ValueError("a capture needs phrases, or a condition `value`")
+        for phrase in self.phrases:
+            names = _PLACEHOLDER.findall(phrase)
+            unknown = sorted(set(names) - set(PLACEHOLDERS))
+            if unknown:
+                raise ValueError(f"phrase {phrase!r}: unknown placeholder {unknown[0]!r}; one of {PLACEHOLDERS}")
+            if len(names) != len(set(names)):
+                raise ValueError(f"phrase {phrase!r} names a placeholder twice")
+            if "value" not in names and "topic" not in names:
+                raise ValueError(f"phrase {phrase!r} takes nothing: it needs {{value}} or {{topic}}")
+            phrase_pattern(phrase, 40, ())
+        return self
+
+    def condition(self) -> ValueCondition | None:
+        """The condition on the mention, if the rule has one."""
+        return next((c.value for c in self.when if c.value is not None), None)
+
+
+def phrase_pattern(phrase: str, longest: int, until: tuple[str, ...]) -> re.Pattern[str]:
+    """Compile a sentence frame; every placeholder stays within one clause and within ``longest`` characters."""
+    anchored = phrase.startswith("^")
+    closed = phrase.endswith("$")
+    body = phrase[1 if anchored else 0 : len(phrase) - (1 if closed else 0)]
+    out: list[str] = []
+    for piece in re.split(r"(\{\w+\}|[\[\]()|])", body):
+        if not piece:
+            continue
+        if name := _PLACEHOLDER.fullmatch(piece):
+            out.append(rf"(?P<{name.group(1)}>[^\n]{{1,{longest}}}?)")
+        elif piece == "[":
+            out.append("(?:")
+        elif piece == "]":
+            out.append(")?")
+        elif piece == "(":
+            out.append("(?:")
+        elif piece in {")", "|"}:
+            out.append(piece)
+        else:
+            out.append(_literal(piece))
+    ends = [r"\s*$"]
+    if until and not closed:
+        ends.extend(rf"\s*{_literal(word)}" for word in until)
+    tail = rf"(?={'|'.join(ends)})" if closed or body.endswith("}") else ""
+    try:
+        return re.compile((r"^\s*" if anchored else "") + "".join(out) + tail, re.IGNORECASE)
+    except re.error as error:
+        raise ValueError(f"phrase {phrase!r} cannot be read: {error}") from None
+
+
+def _literal(words: str) -> str:
+    body = re.sub(r"(\\ |\s)+", r"\\s*" if not words.strip() else r"\\s+", re.escape(words))
+    if words[0].isascii() and words[0].isalnum():
+        body = r"(?<![A-Za-z0-9])" + body
+    if words[-1].isascii() and words[-1].isalnum():
+        body += r"(?![A-Za-z0-9])"
+    return body

@@ -1,0 +1,237 @@
+"""All decisions about one turn: every candidate one verdict, every mention that nothing used a reason why not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ..extractors.assertion import assertion_of
+from ..model import (
+    Bound,
+    Candidate,
+    Cue,
+    Decision,
+    Known,
+    MemoryItem,
+    Outcome,
+    Proposal,
+    Said,
+    Scan,
+    SlotTraits,
+    Turn,
+    Verdict,
+)
+from .bind import bind
+from .book import RulesetLike
+from .capture import Captured, capture
+
+if TYPE_CHECKING:
+    from .engine import RuleEngine
+
+Reconcile = Callable[[Known, Bound, Verdict, Turn, str, str, SlotTraits], tuple[tuple[MemoryItem, ...], Known]]
+Word = Callable[[Bound, Turn], str]
+NewId = Callable[[Turn, Bound], str]
+
+# How long a suggestion waits for an answer, in turns of the conversation.
+PROPOSAL_TURNS = 8
+_BY_MODALITY = {
+    "question": "question", "hypothetical": "hypothetical", "joke": "joke", "quoted": "quoted", "desired": "desired",
+    "hedged": "hedged", "request": "one_off_command",
+}  # fmt: skip
+# What the law of the house says where no policy row is asked: nothing to judge, or nothing that captures it.
+LAW = "law.{}@1"
+
+
+def decide(
+    turn: Turn,
+    scan: Scan,
+    known: Known,
+    ruleset: RulesetLike,
+    engine: RuleEngine,
+    reconcile: Reconcile,
+    word: Word,
+    new_id: NewId,
+    runtime: str = "",
+) -> tuple[tuple[Outcome, ...], Known]:
+    """Outcomes in the order of the text, each knowing what those before it did, and what is known afterwards."""
+    captured = capture(turn, scan, ruleset)
+    outcomes: list[Outcome] = []
+    for candidate in captured.candidates:
+        outcome, known = _one(turn, scan, candidate, captured, known, ruleset, engine, reconcile, word, new_id)
+        outcomes.append(_numbered(outcome, len(outcomes), ruleset, engine, runtime))
+    for decision in leftovers(turn, scan, captured, bool(outcomes)):
+        outcomes.append(_numbered(Outcome(decision=decision), len(outcomes), ruleset, engine, runtime))
+    return tuple(outcomes), known
+
+
+def _one(
+    turn: Turn, scan: Scan, candidate: Candidate, captured: Captured, known: Known, ruleset: RulesetLike,
+    engine: RuleEngine, reconcile: Reconcile, word: Word, new_id: NewId,
+) -> tuple[Outcome, Known]:  # fmt: skip
+    bound = bind(turn, candidate, known, ruleset, captured.gate)
+    verdict = engine.judge(bound.features)
+    written: tuple[MemoryItem, ...] = ()
+    item_id: str | None = None
+    after = known
+    if verdict.action != "IGNORE":
+        identity = new_id(turn, bound)
+        sentence = word(bound, turn) if bound.value is not None else ""
+        written, after = reconcile(known, bound, verdict, turn, identity, sentence, traits(ruleset, bound.slot))
+        item_id = identity if any(item.id == identity for item in written) else bound.target
+    decision = Decision(
+        turn_id=turn.turn_id, turn=turn.ordinal, ordinal=0, action=verdict.action, reason=verdict.reason,
+        rule=verdict.rule, capture=candidate.rule, slot=bound.slot, qualifier=bound.qualifier, entity=bound.entity,
+        kind=bound.features["kind"] if bound.features["kind"] != "none" else None,
+        canonical=bound.value.canonical if bound.value is not None else None,
+        polarity=candidate.assertion.polarity, item=item_id, target=bound.target,
+        rested_on=_rested(bound), derived_from=bound.derived_from, start=candidate.start, end=candidate.end,
+        evidence=candidate.evidence, cues=_cues(scan, candidate), features=bound.features, flags=bound.flags,
+        question=bound.question, hints=_hints(scan, candidate.start, candidate.end),
+    )  # fmt: skip
+    after = talked(turn, after, bound, decision)
+    return Outcome(bound=bound, decision=decision, written=written), after
+
+
+def _numbered(outcome: Outcome, ordinal: int, ruleset: RulesetLike, engine: RuleEngine, runtime: str) -> Outcome:
+    stamped = {"ordinal": ordinal, "ruleset": ruleset.digest, "engine": engine.name, "runtime": runtime}
+    return outcome.model_copy(update={"decision": outcome.decision.model_copy(update=stamped)})
+
+
+def _rested(bound: Bound) -> tuple[str, ...]:
+    named = [bound.target, *bound.closes, *bound.derived_from]
+    return tuple(dict.fromkeys(each for each in named if each is not None))
+
+
+def traits(ruleset: RulesetLike, slot: str | None) -> SlotTraits:
+    """What the store must know of a slot; a reported slot has the traits of the slot it reports on."""
+    file = ruleset.slots.get((slot or "").removeprefix("reported."))
+    if file is None:
+        return SlotTraits(slot=slot or "none")
+    return file.traits().model_copy(update={"slot": slot})
+
+
+def talked(turn: Turn, known: Known, bound: Bound, decision: Decision) -> Known:
+    """What is known after a decision: what was talked about, and which suggestions still wait for an answer."""
+    said = Said(
+        turn=turn.ordinal, speaker=turn.speaker, slot=bound.slot, qualifier=bound.qualifier, entity=bound.entity,
+        kind=decision.kind, action=decision.action, item=decision.item or bound.target,
+    )  # fmt: skip
+    open_ones = [p for p in known.proposals if turn.ordinal - p.turn <= PROPOSAL_TURNS]
+    if turn.speaker == "assistant":
+        if awaits_answer(bound):
+            completed = bound.candidate.model_copy(
+                update={"slot": bound.slot, "qualifier": bound.qualifier, "value": bound.value}
+            )
+            proposal = Proposal(turn=turn.ordinal, turn_id=turn.turn_id, candidate=completed, answers=bound.target)
+            open_ones = [p for p in open_ones if not _same_place(p, proposal)] + [proposal]
+    elif turn.speaker == "user":
+        if decision.features.get("binding") == "suggested" and open_ones:
+            open_ones = [
+                p for p in open_ones if p.candidate.slot != bound.slot or p.candidate.qualifier != bound.qualifier
+            ]
+        elif decision.action in {"ADD", "SUPERSEDE", "CONFIRM"}:
+            open_ones = [
+                p for p in open_ones if (p.candidate.slot, p.candidate.qualifier or "") != (bound.slot, bound.qualifier)
+            ]
+    return known.model_copy(update={"recent": (*known.recent, said), "proposals": tuple(open_ones)})
+
+
+def awaits_answer(bound: Bound) -> bool:
+    """Only a suggestion awaits an answer; an echo of what is known, or a remark of the agent's, confirms nothing."""
+    if bound.value is None or bound.slot is None:
+        return False
+    if bound.features.get("relation") == "equal":
+        return False
+    return bound.features.get("source") == "assistant" and bound.features.get("gate") != "agent_reasoning"
+
+
+def _same_place(one: Proposal, other: Proposal) -> bool:
+    return (one.candidate.slot, one.candidate.qualifier) == (other.candidate.slot, other.candidate.qualifier)
+
+
+def _cues(scan: Scan, candidate: Candidate) -> tuple[str, ...]:
+    counted = {*candidate.assertion.cues}
+    for index, cue in enumerate(scan.cues):
+        if set(cue.covers) & set(candidate.mentions) or (cue.start, cue.end) in candidate.evidence:
+            counted.add(index)
+    return tuple(_shown(scan.cues[index]) for index in sorted(counted))
+
+
+def _shown(cue: Cue) -> str:
+    return f"{cue.kind}:{cue.rule}:{cue.start}-{cue.end}"
+
+
+def _hints(scan: Scan, start: int, end: int) -> tuple[str, ...]:
+    return tuple(f"{h.model}:{h.label}:{h.start}-{h.end}" for h in scan.hints if h.start < end and start < h.end)
+
+
+def leftovers(turn: Turn, scan: Scan, captured: Captured, decided: bool) -> Sequence[Decision]:
+    """An IGNORE for every mention and refused span that no candidate used; one for a turn with nothing at all."""
+    used = {index for candidate in captured.candidates for index in candidate.mentions}
+    spans = [span for candidate in captured.candidates for span in candidate.evidence]
+    found: list[Decision] = []
+    for index, mention in enumerate(scan.mentions):
+        if index in used:
+            continue
+        if (
+            any(low <= mention.start and mention.end <= high for low, high in spans)
+            and index not in captured.taken_back
+        ):
+            continue  # part of a label or of a sentence frame: the decision that used it shows it in its evidence
+        assertion = assertion_of(scan, index)
+        reason = _unused_reason(turn, captured, index, assertion.modality, assertion.polarity)
+        if reason == "no_slot" and assertion.reported_by is not None:
+            reason = "third_party"
+        rule = captured.gate_rule if reason == captured.gate and captured.gate_rule else LAW.format(reason)
+        found.append(
+            Decision(
+                turn_id=turn.turn_id, turn=turn.ordinal, ordinal=0, action="IGNORE", reason=reason, rule=rule,
+                capture=mention.rule, kind=mention.kind, canonical=mention.canonical, start=mention.start,
+                end=mention.end, evidence=((mention.start, mention.end),), polarity=assertion.polarity,
+                cues=tuple(_shown(scan.cues[i]) for i in assertion.cues),
+                hints=_hints(scan, mention.start, mention.end),
+            )
+        )  # fmt: skip
+    for refused in scan.refused:
+        found.append(
+            Decision(
+                turn_id=turn.turn_id, turn=turn.ordinal, ordinal=0, action="IGNORE", reason="unparseable_value",
+                rule=LAW.format("unparseable_value"), capture=refused.rule, kind=refused.kind, start=refused.start,
+                end=refused.end, evidence=((refused.start, refused.end),),
+            )
+        )  # fmt: skip
+    if not found and not decided:
+        found.append(_nothing(turn, scan, captured))
+    return sorted(found, key=lambda d: (d.start, d.end))
+
+
+def _unused_reason(turn: Turn, captured: Captured, index: int, modality: str, polarity: str) -> str:
+    if turn.speaker == "tool":
+        return "tool_output"
+    if captured.gate != "none":
+        return captured.gate
+    if modality in _BY_MODALITY:
+        return _BY_MODALITY[modality]
+    if index in captured.taken_back or polarity == "negated":
+        return "negated"
+    return "agent_suggestion" if turn.speaker == "assistant" else "no_slot"
+
+
+def _nothing(turn: Turn, scan: Scan, captured: Captured) -> Decision:
+    """The one record of a turn from which nothing could be remembered."""
+    reason, rule = "no_candidate", LAW.format("no_candidate")
+    if turn.speaker == "tool":
+        reason, rule = "tool_output", LAW.format("tool_output")
+    elif captured.gate != "none":
+        reason, rule = captured.gate, captured.gate_rule or LAW.format(captured.gate)
+    else:
+        kinds = {cue.kind: cue for cue in reversed(scan.cues)}
+        for kind, name in (("question", "question"), ("hypothesis", "hypothetical"), ("wish", "desired"), ("joke", "joke"),
+                           ("hedge", "hedged"), ("request", "one_off_command")):  # fmt: skip
+            if kind in kinds:
+                reason, rule = name, kinds[kind].rule  # type: ignore[index]
+                break
+    return Decision(
+        turn_id=turn.turn_id, turn=turn.ordinal, ordinal=0, action="IGNORE", reason=reason, rule=rule,
+        start=0, end=len(turn.text), cues=tuple(_shown(cue) for cue in scan.cues),
+    )  # fmt: skip

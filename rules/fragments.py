@@ -1,0 +1,128 @@
+"""What is no whole value: parts (only the currency, only the floor), answers, and withdrawals that name a label."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..extractors.assertion import assertion_of
+from ..model import Act, Candidate, Part, Patch, Span
+from .book import Book
+from .view import Segment, View
+
+# Parts that may replace a piece of a value, and the kinds of value that have such a piece.
+PATCHES: dict[str, tuple[str, ...]] = {
+    "currency": ("money",),
+    "unit": ("quantity",),
+    "year": ("time",), "month": ("time",), "day_of_month": ("time",), "day": ("time",), "weekday": ("time",),
+    "clock": ("time",), "part_of_day": ("time",), "daypart": ("time",), "hour": ("time",),
+    "floor": ("address",), "room": ("address",), "house_number": ("address",), "unit_number": ("address",),
+    "mail_domain": ("email",), "domain": ("email",),
+    "digits": ("phone", "identifier"),
+}  # fmt: skip
+
+
+def fragments(seen: View, book: Book, used: frozenset[int], anything: bool) -> Iterator[Candidate]:
+    """Partial candidates of a turn."""
+    yield from _parts(seen, book, used)
+    yield from _withdrawals(seen, book, used)
+    if not anything:
+        yield from _answers(seen, book)
+
+
+def _parts(seen: View, book: Book, used: frozenset[int]) -> Iterator[Candidate]:
+    """A part counts where the sentence corrects or changes something; the one taken back is the old one."""
+    taken = [p for p in seen.places if p.index in used]
+    parts = [p for p in seen.scan.parts if p.type in PATCHES and not _inside(seen, p, taken)]
+    by_type: dict[str, list[Part]] = {}
+    for part in parts:
+        by_type.setdefault(part.type, []).append(part)
+    for kind in sorted(by_type):
+        group = sorted(by_type[kind], key=lambda p: (p.start, p.end))
+        new = [p for p in group if not _old_part(seen, book, p)]
+        old = [p for p in group if p not in new]
+        if not new:
+            continue
+        part = new[-1]
+        act = _part_act(seen, book, part, old)
+        if act is None:
+            continue
+        low = min([part.start, *(p.start for p in old)])
+        yield Candidate(
+            act=act, form="part", kind=PATCHES[kind][0],
+            patch=Patch(part=kind, value=part.value, old=old[-1].value if old else None),
+            assertion=assertion_of(seen.scan, Span(start=part.start, end=part.end)),
+            start=part.start, end=part.end, surface=seen.turn.text[low : part.end],
+            evidence=tuple(sorted({(p.start, p.end) for p in (*old, part)})), rule=part.rule,
+            language="zh" if seen.scan.lang == "zh" else "en",
+        )  # fmt: skip
+
+
+def _inside(seen: View, part: Part, taken: object) -> bool:
+    return any(m.start <= part.start and part.end <= m.end for m in seen.scan.mentions)
+
+
+def _old_part(seen: View, book: Book, part: Part) -> bool:
+    start, end = seen.norm.inside(part.start, part.end)
+    segment = seen.segment_at(start)
+    before = seen.low[segment.start : start].rstrip()
+    after = seen.low[end : min(segment.end, end + 10)]
+    if book.lex.void_after.match(after.lstrip()):
+        return True
+    if re.search(r"(?:不是|而不是|并非|\bnot|\bfrom|从|由)$", before):
+        return True
+    return bool(re.match(r"\s*(?:号|楼|室)?\s*(?:改为|改成|换成|变成)", after))
+
+
+def _part_act(seen: View, book: Book, part: Part, old: list[Part]) -> Act | None:
+    start, _ = seen.norm.inside(part.start, part.end)
+    segment = seen.segment_at(start)
+    low, high = seen.sentence_span(segment.sentence)
+    kinds = {cue.kind for cue, begin, _ in seen.cues if low <= begin <= high}
+    if old:
+        return "correct" if not {"change"} & kinds or "correction" in kinds else "change"
+    if kinds & {"correction", "repair"}:
+        return "correct"
+    if "change" in kinds:
+        return "change"
+    _, _, _, act = book.lex.peel(seen.text[segment.start : start])
+    if act == "correct":
+        return "correct"
+    return "change" if act == "change" else None
+
+
+def _withdrawals(seen: View, book: Book, used: frozenset[int]) -> Iterator[Candidate]:
+    """ "Forget what I said about the target price": the label is in the words, bind looks for it among what is live."""
+    for cue, start, _ in seen.cues:
+        if cue.kind not in {"withdrawal", "ending"}:
+            continue
+        if any(index in used for index in cue.covers):
+            continue
+        segment = seen.segment_at(start)
+        yield _whole(seen, segment, "retract" if cue.kind == "withdrawal" else "end", cue.rule, (cue.start, cue.end))
+        return
+
+
+def _answers(seen: View, book: Book) -> Iterator[Candidate]:
+    """Yes, no, leave it: only bind knows whether something awaits an answer."""
+    for cue, start, _ in seen.cues:
+        if cue.kind in {"confirmation", "rejection"}:
+            segment = seen.segment_at(start)
+            act: Act = "confirm" if cue.kind == "confirmation" else "reject"
+            yield _whole(seen, segment, act, cue.rule, (cue.start, cue.end), form="answer")
+            return
+    low = seen.low
+    hit = book.answers_no.match(low.strip())
+    if hit and hit.end() >= len(low.strip(" 。.!！,，")) - 2 and seen.segments:
+        yield _whole(seen, seen.segments[0], "reject", "law.answer@1", (0, len(seen.turn.text)), form="answer")
+
+
+def _whole(
+    seen: View, segment: Segment, act: Act, rule: str, evidence: tuple[int, int], form: str = "bare"
+) -> Candidate:
+    low, high = seen.original(segment.start, segment.end)
+    return Candidate.model_validate({
+        "act": act, "form": form, "start": low, "end": high, "surface": seen.turn.text[low:high],
+        "evidence": (evidence,), "rule": rule, "language": seen.scan.lang,
+        "assertion": assertion_of(seen.scan, Span(start=low, end=high)),
+    })  # fmt: skip

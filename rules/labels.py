@@ -1,0 +1,172 @@
+"""Labels: the head noun phrase beside a value, normalised, and the lexicons that know which labels mean one concept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ..extractors.text import normalize
+
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_TOKEN = re.compile(r"[\u3400-\u9fff]+|[A-Za-z0-9][A-Za-z0-9_&+-]*(?:'[a-z]+)?")
+_EDGE = " \t\n,;:.!?。、\"'()（）《》「」-~#@/"
+_DROPPED = frozenset({"the", "a", "an", "my", "our", "this", "that", "these", "those"})
+
+
+def words_pattern(words: Iterable[str], place: str = "any") -> re.Pattern[str]:
+    """A pattern for literal words, longest first; ASCII words end at word boundaries, Chinese ones need none."""
+    parts = []
+    for word in sorted(set(words), key=lambda w: (-len(w), w)):
+        body = re.escape(word.lower()).replace(r"\ ", r"\s+")
+        if word[0].isascii() and word[0].isalnum():
+            body = r"(?<![a-z0-9'])" + body
+        if word[-1].isascii() and word[-1].isalnum():
+            body += r"(?![a-z0-9']|-[a-z])"
+        parts.append(body)
+    joined = "|".join(parts) if parts else r"(?!)"
+    return re.compile({"start": rf"(?:{joined})", "end": rf"(?:{joined})$", "any": rf"(?:{joined})"}[place])
+
+
+def tokens(label: str) -> tuple[str, ...]:
+    """Words of a label: runs of Chinese characters, English words without possessive, plural and article."""
+    out = []
+    for word in _TOKEN.findall(normalize(label).lower):
+        if word in _DROPPED:
+            continue
+        if _HAN.match(word):
+            word = word.replace("的", "").replace("之", "") if len(word) > 1 else word
+        else:
+            word = re.sub(r"'s$", "", word)
+            if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+                word = word[:-3] + "y" if word.endswith("ies") else word[:-1]
+        if word:
+            out.append(word)
+    return tuple(out)
+
+
+def key(label: str) -> str:
+    """The form in which labels are compared: folded, without articles, possessives and plural."""
+    return " ".join(tokens(label))
+
+
+def is_tail(short: str, long: str) -> bool:
+    """True when ``short`` ends ``long``: "limit" of "revolver limit", 利率 of 年利率."""
+    if not short or short == long:
+        return False
+    if _HAN.search(short):
+        return len(short) >= 2 and long.endswith(short)
+    return long.endswith(" " + short)
+
+
+def is_head(short: str, long: str) -> bool:
+    """True when ``short`` begins ``long``: 样品 of 样品寄, "pledge" of "pledge to clinic"."""
+    if not short or short == long:
+        return False
+    if _HAN.search(short):
+        return len(short) >= 2 and long.startswith(short)
+    return long.startswith(short + " ")
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """Every word list that label extraction uses, compiled from the vocabulary files of a rule set."""
+
+    lead: re.Pattern[str]
+    trail: re.Pattern[str]
+    trail_acts: Mapping[str, str]
+    light: frozenset[str]
+    attributes: Mapping[str, str]
+    void_after: re.Pattern[str]
+    void_after_acts: Mapping[str, str]
+    void_before: re.Pattern[str]
+    void_before_acts: Mapping[str, str]
+    kin: re.Pattern[str]
+    others: re.Pattern[str]
+    pronouns: re.Pattern[str]
+    concepts: Mapping[str, str] = field(default_factory=dict)
+
+    def concept(self, label_key: str) -> str:
+        """The concept a label means, or the label itself: unknown labels are never merged by likeness."""
+        return self.concepts.get(label_key, label_key)
+
+    def peel(self, text: str) -> tuple[str, int, int, str]:
+        """Strip copulas on the right and openers on the left: (label, start, end, act of what was stripped right)."""
+        start, end, act = 0, len(text), "state"
+        low = text.lower()
+        while True:
+            while end > start and low[end - 1] in _EDGE:
+                end -= 1
+            hit = self._last(low, start, end)
+            if hit is None:
+                break
+            found = self.trail_acts.get(re.sub(r"\s+", " ", low[hit:end]), "state")
+            act = _stronger(act, found)
+            end = hit
+        while True:
+            while start < end and low[start] in _EDGE:
+                start += 1
+            hit_lead = self.lead.match(low, start, end)
+            if hit_lead is None or hit_lead.end() == start:
+                break
+            start = hit_lead.end()
+        return text[start:end], start, end, act
+
+    def _last(self, low: str, start: int, end: int) -> int | None:
+        """Where a word of ``trail`` begins that ends at ``end``; the longest one."""
+        for at in range(max(start, end - 16), end):
+            hit = self.trail.match(low, at, end)
+            if hit is not None and hit.end() == end and hit.end() > hit.start():
+                if (
+                    at > start
+                    and low[at].isascii()
+                    and low[at].isalnum()
+                    and low[at - 1].isalnum()
+                    and low[at - 1].isascii()
+                ):
+                    continue
+                return at
+        return None
+
+    def without(self, label: str, slot_words: re.Pattern[str] | None) -> str:
+        """The qualifier of a label: its key without the words that name the slot itself."""
+        low = normalize(label).lower
+        if slot_words is not None:
+            low = slot_words.sub(" ", low)
+        words = [w for w in tokens(low) if w not in self.light]
+        return " ".join(words)
+
+
+def _stronger(one: str, other: str) -> str:
+    order = ("state", "change", "correct")
+    return max(one, other, key=order.index)
+
+
+def lexicon(entries: Mapping[str, Mapping[str, object]]) -> Lexicon:
+    """Compile from ``{vocabulary id: {word: value}}``; a vocabulary that is missing counts as empty."""
+
+    def table(name: str) -> dict[str, str]:
+        return {word.lower(): str(value) for word, value in entries.get(name, {}).items()}
+
+    people = table("labels.people")
+    by_group: dict[str, list[str]] = {}
+    for word, group in people.items():
+        by_group.setdefault(group, []).append(word)
+    kin = by_group.get("kin", []) + by_group.get("circle", [])
+    trail, after, before = table("labels.trail"), table("labels.void_after"), table("labels.void_before")
+    concepts = {key(word): concept for word, concept in table("labels.concepts").items()}
+    return Lexicon(
+        lead=words_pattern(table("labels.lead"), "start"),
+        trail=words_pattern(trail),
+        trail_acts=trail,
+        light=frozenset(key(w) for w in table("labels.light")),
+        attributes={key(w): v for w, v in table("labels.attribute").items()},
+        void_after=words_pattern(after, "start"),
+        void_after_acts=after,
+        void_before=words_pattern(before, "end"),
+        void_before_acts=before,
+        kin=words_pattern(kin, "start"),
+        others=words_pattern(by_group.get("counterpart", []) + by_group.get("addressee", []), "start"),
+        pronouns=words_pattern(by_group.get("pronoun", []), "start"),
+        concepts=concepts,
+    )

@@ -1,0 +1,299 @@
+"""Find the live item a candidate talks about: by label, by the value it replaces, by words, by order, by recency."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ..extractors.text import normalize
+from ..model import Candidate, Known, MemoryItem, Turn
+from ..values import TimeValue, Value
+from .book import Book
+from .labels import is_head, is_tail, key
+from .parts import holds
+from .relation import compare
+
+# How many turns back something may lie that is not named again, and how much nearer it must be than its rivals.
+RECENT_TURNS = 12
+NEARER_BY = 4
+
+_NAMES = frozenset({"person", "organization", "text", "place"})
+
+
+@dataclass(frozen=True)
+class Found:
+    """One item, or several that it could be."""
+
+    item: MemoryItem | None = None
+    how: str = "none"
+    rivals: tuple[MemoryItem, ...] = ()
+
+
+NOTHING = Found()
+
+
+def shape(value: Value) -> str:
+    """What may stand for what: durations for durations, dates for dates, names for names."""
+    if isinstance(value, TimeValue):
+        return {"duration": "duration", "recurrence": "recurrence"}.get(value.type, "date")
+    kind = type(value).kind
+    if kind in _NAMES:
+        return "name"
+    return kind
+
+
+def compatible(new: Value, old: Value) -> bool:
+    """True when the new value could replace the old one."""
+    one, other = shape(new), shape(old)
+    if one == other:
+        return True
+    if one == "number":
+        return other in {"money", "quantity", "percent"}
+    return {one, other} in ({"address", "name"}, {"date", "recurrence"})
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """The questions bind asks about what is known, for one candidate."""
+
+    turn: Turn
+    candidate: Candidate
+    known: Known
+    book: Book
+
+    def _live(self) -> list[MemoryItem]:
+        return [i for i in self.known.live() if not i.slot.startswith("reported.")]
+
+    def _fitting(self) -> list[MemoryItem]:
+        """Live items whose value this candidate could replace, patch, adjust or withdraw."""
+        c = self.candidate
+        items = self._live()
+        if c.patch is not None:
+            from .fragments import PATCHES
+
+            kinds = PATCHES.get(c.patch.part, ())
+            return [i for i in items if i.kind in kinds and not _is_length(i.value)]
+        if c.adjustment is not None and c.adjustment.by is not None:
+            by = c.adjustment.by
+            if isinstance(by, TimeValue):
+                return [i for i in items if i.kind == "time" and shape(i.value) in {"date", "duration"}]
+            return [i for i in items if compatible(by, i.value)]
+        value = c.value or c.old
+        if value is None:
+            return items
+        return [i for i in items if compatible(value, i.value)]
+
+    def named(self, slot: str, qualifier: str | None, entity: str) -> Found:
+        """By slot and label; a label may be the tail (or head) of exactly one live label."""
+        value = self.candidate.value or self.candidate.old
+        family = self.book.family(slot)
+        items = [i for i in self._live() if i.entity == entity and i.slot in family]
+        if value is not None and self.candidate.patch is None and self.candidate.adjustment is None:
+            items = [i for i in items if compatible(value, i.value)]
+        own = [i for i in items if i.slot == slot]
+        many = slot in self.book.slots and self.book.slots[slot].cardinality == "many"
+        if many:
+            return self._among_many(own, qualifier)
+        if qualifier is None:
+            exact = [i for i in own if i.qualifier == ""]
+            if exact:
+                return Found(exact[0], "named")
+            return self._only(own) if own else self._only(items)
+        exact = [i for i in own if i.qualifier == qualifier] or [
+            i for i in items if qualifier and i.qualifier == qualifier
+        ]
+        if len(exact) == 1:
+            return Found(exact[0], "named")
+        if not qualifier:
+            return NOTHING
+        changing = self.candidate.act in {"change", "correct", "adjust", "retract", "end"}
+        near = [i for i in items if self._near(qualifier, i.qualifier, changing)]
+        own_near = [i for i in near if i.slot == slot]
+        chosen = own_near or near
+        if len(chosen) == 1:
+            return Found(chosen[0], "matched")
+        if len(chosen) > 1 and changing:
+            return Found(rivals=tuple(chosen))
+        return NOTHING
+
+    def _near(self, qualifier: str, known: str, changing: bool) -> bool:
+        if is_tail(qualifier, known):
+            return True
+        if not changing:
+            return False
+        return bool(known) and (is_head(qualifier, known) or is_tail(known, qualifier) or is_head(known, qualifier))
+
+    def _only(self, items: list[MemoryItem]) -> Found:
+        if len(items) == 1:
+            return Found(items[0], "matched")
+        narrowed = self._spoken(items)
+        if len(narrowed) == 1:
+            return Found(narrowed[0], "matched")
+        return Found(rivals=tuple(items)) if len(items) > 1 else NOTHING
+
+    def _among_many(self, own: list[MemoryItem], qualifier: str | None) -> Found:
+        """Slots that hold many values: the same value again, the one named as old, or the one of a fixed label."""
+        c = self.candidate
+        if c.old is not None:
+            old = [i for i in own if _alike(c.old, i.value)]
+            if len(old) == 1:
+                return Found(old[0], "named")
+        if c.value is not None:
+            same = [i for i in own if compare(c.value, i.value) == "equal"]
+            if same:
+                return Found(same[0], "named")
+            if c.act in {"retract", "end"}:
+                like = [i for i in own if _alike(c.value, i.value)]
+                if len(like) == 1:
+                    return Found(like[0], "named")
+        if qualifier:
+            exact = [i for i in own if i.qualifier == qualifier]
+            if len(exact) == 1 and c.act in {"change", "correct"}:
+                return Found(exact[0], "named")
+        return NOTHING
+
+    def by_old(self, slot: str | None) -> Found:
+        """By the value said to be replaced."""
+        old = self.candidate.old
+        if old is None:
+            return NOTHING
+        items = [i for i in self._live() if compatible(old, i.value)]
+        same = [i for i in items if compare(old, i.value) == "equal" or _alike(old, i.value)]
+        if slot is not None:
+            same = [i for i in same if i.slot in self.book.family(slot)] or same
+        if len(same) == 1:
+            return Found(same[0], "matched")
+        return NOTHING
+
+    def by_words(self) -> Found:
+        """By a live label (or the slot's own words) that stands in the turn."""
+        best = self._spoken(self._fitting())
+        if len(best) == 1:
+            return Found(best[0], "named")
+        return NOTHING
+
+    def _spoken(self, items: list[MemoryItem]) -> list[MemoryItem]:
+        """The items whose label is said in the turn; the longest label wins."""
+        text = key(self.candidate.surface or self.turn.text)
+        whole = normalize(self.turn.text).lower
+        scored: list[tuple[int, MemoryItem]] = []
+        for item in items:
+            score = _said_in(item.qualifier, text)
+            words = self.book.slot_words.get(item.slot)
+            hit = words.search(whole) if words is not None else None
+            if hit:
+                score += len(hit.group())
+            if score:
+                scored.append((score, item))
+        if not scored:
+            return []
+        top = max(score for score, _ in scored)
+        return [item for score, item in scored if score == top]
+
+    def by_ordinal(self) -> Found:
+        """前者, the second one: by the order of the text among the items talked about together."""
+        low = normalize(self.turn.text).lower
+        for hit in re.finditer(r"\S", low):
+            found = self.book.ordinal_pattern.match(low, hit.start())
+            if found is None:
+                continue
+            place = self.book.ordinals[re.sub(r"\s+", " ", found.group())]
+            group = self._group()
+            index = {"first": 0, "second": 1, "third": 2, "last": -1}.get(place)
+            if index is None or len(group) < 2 or (index >= len(group)):
+                return NOTHING
+            return Found(group[index], "recent")
+        return NOTHING
+
+    def _group(self) -> list[MemoryItem]:
+        """Fitting items of the latest turn that gave at least two, in the order of the text."""
+        items = [i for i in self._fitting() if self._distance(i) <= RECENT_TURNS]
+        by_turn: dict[int, list[MemoryItem]] = {}
+        for item in items:
+            by_turn.setdefault(item.turn, []).append(item)
+        for turn in sorted(by_turn, reverse=True):
+            if len(by_turn[turn]) >= 2:
+                return sorted(by_turn[turn], key=lambda i: i.start)
+        return sorted(items, key=lambda i: (i.turn, i.start))
+
+    def _distance(self, item: MemoryItem) -> int:
+        """Turns since the item was last talked about in this conversation."""
+        talked = [said.turn for said in self.known.recent if said.item == item.id]
+        if item.conversation == self.turn.conversation:
+            talked.append(item.turn)
+        return self.turn.ordinal - max(talked) if talked else RECENT_TURNS + 1
+
+    def recent(self) -> Found:
+        """The one fitting item talked about in the last turns; several are rivals, unless one is clearly nearer."""
+        c = self.candidate
+        if c.act == "state" and c.form == "bare":
+            return NOTHING
+        fitting = [i for i in self._fitting() if self._distance(i) <= RECENT_TURNS]
+        if c.patch is not None:
+            fitting = [i for i in fitting if holds(c.patch, i.value)]
+        if c.value is None and c.old is None and c.patch is None and c.adjustment is None:
+            return NOTHING
+        if c.old is not None and c.patch is None:
+            near = [i for i in fitting if _part_of(c.old, i.value)]
+            fitting = near or fitting
+        if len(fitting) <= 1:
+            return Found(fitting[0], "recent") if fitting else NOTHING
+        ranked = sorted(fitting, key=lambda i: (self._distance(i), -i.start))
+        nearest, next_one = self._distance(ranked[0]), self._distance(ranked[1])
+        if next_one - nearest >= NEARER_BY:
+            return Found(ranked[0], "recent")
+        return Found(rivals=tuple(sorted(fitting, key=lambda i: (i.turn, i.start))))
+
+
+def _is_length(value: Value) -> bool:
+    return isinstance(value, TimeValue) and value.type == "duration"
+
+
+def _said_in(qualifier: str, text: str) -> int:
+    """Length of the label when it, or its longest half, is said in the text; 0 when it is not."""
+    if not qualifier:
+        return 0
+    if re.search(r"[\u3400-\u9fff]", qualifier):
+        joined = text.replace(" ", "")
+        plain = qualifier.replace(" ", "")
+        if plain in joined:
+            return len(plain)
+        for size in range(len(plain) - 1, 1, -1):
+            if plain[-size:] in joined or plain[:size] in joined:
+                return size
+        return 0
+    padded = f" {text} "
+    if f" {qualifier} " in padded:
+        return len(qualifier)
+    words = qualifier.split()
+    for size in range(len(words) - 1, 0, -1):
+        for part in (words[-size:], words[:size]):
+            piece = " ".join(part)
+            if len(piece) > 3 and f" {piece} " in padded:
+                return len(piece)
+    return 0
+
+
+def _alike(old: Value, known: Value) -> bool:
+    """The value named as old may be said shorter than it was: "green tea" for "green tea at meetings"."""
+    if compare(old, known) == "equal":
+        return True
+    if shape(old) != "name" or shape(known) not in {"name", "address"}:
+        return False
+    one, other = key(old.canonical), key(known.canonical)
+    if not one or not other:
+        return False
+    if re.search(r"[\u3400-\u9fff]", one):
+        return one.replace(" ", "") in other.replace(" ", "") or other.replace(" ", "") in one.replace(" ", "")
+    return f" {one} " in f" {other} " or f" {other} " in f" {one} "
+
+
+def _part_of(old: Value, known: Value) -> bool:
+    """A day said alone names the date with that day: 不是15日 about 7月15日."""
+    if compare(old, known) in {"equal", "narrower", "broader"}:
+        return True
+    if isinstance(old, TimeValue) and isinstance(known, TimeValue):
+        one = re.search(r"-(\d{2})(?:T|/|$)", old.edtf or "")
+        other = re.search(r"-(\d{2})(?:T|/|$)", known.edtf or "")
+        return bool(one and other and one[1] == other[1])
+    return False

@@ -1,0 +1,234 @@
+"""Patches and adjustments: replace one part of a bound value, or compute a new value from it."""
+
+from __future__ import annotations
+
+import calendar
+import re
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+
+from ..model import Adjustment, Patch
+from ..values import AddressValue, EmailValue, Magnitude, MoneyValue, PhoneValue, QuantityValue, TimeValue, Value
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_STAMP = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?)?")
+_ISO = re.compile(r"^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$")
+_PART_HOURS = {"morning": 9, "am": 9, "noon": 12, "afternoon": 15, "pm": 15, "evening": 19, "night": 20}
+
+
+def patched(patch: Patch, value: Value) -> Value | None:
+    """The value with one part replaced; None when it has no such part or the result does not exist."""
+    try:
+        if isinstance(value, MoneyValue) and patch.part == "currency":
+            return value.model_copy(update={"currency": patch.value})
+        if isinstance(value, QuantityValue) and patch.part == "unit":
+            return value.model_copy(update={"unit": patch.value})
+        if isinstance(value, TimeValue):
+            return _time(patch, value)
+        if isinstance(value, AddressValue):
+            return _address(patch, value)
+        if isinstance(value, EmailValue) and patch.part in {"mail_domain", "domain"}:
+            return value.model_copy(update={"address": f"{value.address.rpartition('@')[0]}@{patch.value}"})
+        if isinstance(value, PhoneValue) and patch.part == "digits":
+            return _phone(patch, value)
+    except ValueError:
+        return None
+    return None
+
+
+def holds(patch: Patch, value: Value) -> bool:
+    """True when the value shows the part that is said to be replaced (or none was said)."""
+    if patch.old is None:
+        return True
+    old = patch.old
+    if isinstance(value, MoneyValue):
+        return value.currency == old
+    if isinstance(value, TimeValue):
+        stamp = _STAMP.search(value.edtf or "")
+        if not stamp:
+            return False
+        moment = datetime.fromisoformat(stamp.group())
+        if patch.part in {"day_of_month", "day"}:
+            return old.lstrip("0") == str(moment.day)
+        if patch.part == "month":
+            return old.lstrip("0") == str(moment.month)
+        if patch.part == "year":
+            return old == str(moment.year)
+        return True
+    if isinstance(value, PhoneValue):
+        return re.sub(r"\D", "", value.national).endswith(old) or (value.e164 or "").endswith(old)
+    if isinstance(value, AddressValue):
+        return _digits(old) in {_digits(part) for part in _unit_parts(value)} or old in value.full
+    if isinstance(value, EmailValue):
+        return value.address.endswith(old)
+    return True
+
+
+def _unit_parts(value: AddressValue) -> list[str]:
+    return [p for p in (value.number, value.building, value.unit) if p]
+
+
+def _digits(text: str) -> str:
+    return re.sub(r"\D", "", text)
+
+
+def _time(patch: Patch, value: TimeValue) -> TimeValue | None:
+    stamp = _STAMP.search(value.edtf or "")
+    if stamp is None or len(_STAMP.findall(value.edtf or "")) != 1:
+        return None
+    moment = datetime.fromisoformat(stamp.group())
+    timed = "T" in stamp.group()
+    if patch.part in {"day_of_month", "day"}:
+        moment = moment.replace(day=int(patch.value))
+    elif patch.part == "month":
+        moment = moment.replace(month=int(patch.value))
+    elif patch.part == "year":
+        moment = moment.replace(year=int(patch.value))
+    elif patch.part in {"clock", "hour"}:
+        hit = re.search(r"(\d{1,2})(?::(\d{2}))?", patch.value)
+        if hit is None:
+            return None
+        hour = int(hit[1])
+        if hour < 12 and not re.search(r"am|pm|T", patch.value) and timed and moment.hour >= 12 and hour <= 11:
+            hour += 12  # "four, then" about an afternoon appointment
+        moment, timed = moment.replace(hour=hour, minute=int(hit[2] or 0)), True
+    elif patch.part in {"part_of_day", "daypart"}:
+        hour = _PART_HOURS.get(patch.value)
+        if hour is None or not timed:
+            return None
+        late = hour >= 12
+        moment = moment.replace(hour=moment.hour % 12 + (12 if late else 0))
+    elif patch.part == "weekday":
+        moment += timedelta(days=int(patch.value) - moment.isoweekday())
+    else:
+        return None
+    return with_moment(value, moment, timed)
+
+
+def with_moment(value: TimeValue, moment: datetime, timed: bool) -> TimeValue:
+    """The same time value about another moment: bounds and open ends stay."""
+    old = _STAMP.search(value.edtf or "")
+    shown = moment.strftime("%Y-%m-%dT%H:%M") if timed else moment.strftime("%Y-%m-%d")
+    edtf = (value.edtf or "").replace(old.group(), shown) if old else shown
+    fields: dict[str, object] = {"edtf": edtf, "readings": ()}
+    if timed:
+        fields |= {"type": "instant", "grain": "minute"}
+    for name in ("start", "end"):
+        given = getattr(value, name)
+        if given and old:
+            then = datetime.fromisoformat(old.group())
+            moved = _moved(given, moment - then)
+            fields[name] = moved
+    if timed and value.type != "instant":
+        fields["start"] = moment.strftime("%Y-%m-%dT%H:%M:%S")
+        fields["end"] = (moment + timedelta(minutes=1)).strftime("%Y-%m-%dT%H:%M:%S")
+    return value.model_copy(update=fields)
+
+
+def _moved(stamp: str, by: timedelta) -> str:
+    try:
+        return (datetime.fromisoformat(stamp) + by).isoformat()
+    except ValueError:
+        return stamp
+
+
+def _address(patch: Patch, value: AddressValue) -> AddressValue | None:
+    new = patch.value
+    if patch.part == "house_number" and value.number:
+        number = _like(value.number, new)
+        return value.model_copy(update={"number": number, "full": value.full.replace(value.number, number)})
+    slot = value.unit or ""
+    if patch.part in {"room", "floor", "unit_number"}:
+        mark = {"floor": r"(\d+)\s*(楼|层|F|/F|th floor)", "room": r"(\d+)\s*(室|房|号房)"}.get(
+            patch.part, r"(\d+)(\S*)"
+        )
+        for name in ("unit", "building", "number", "poi"):
+            part = getattr(value, name)
+            hit = re.search(mark, part) if part else None
+            if part and hit:
+                changed = part.replace(hit.group(1), _digits(new) or new, 1)
+                return value.model_copy(update={name: changed, "full": value.full.replace(part, changed)})
+        hit = re.search(mark, value.full)
+        if hit:
+            changed = hit.group().replace(hit.group(1), _digits(new) or new, 1)
+            return value.model_copy(update={"full": value.full.replace(hit.group(), changed)})
+        if slot and _digits(slot):
+            changed = slot.replace(_digits(slot), _digits(new) or new, 1)
+            return value.model_copy(update={"unit": changed, "full": value.full.replace(slot, changed)})
+    return None
+
+
+def _like(old: str, new: str) -> str:
+    digits = re.search(r"\d+", new)
+    return re.sub(r"\d+", digits.group(), old, count=1) if digits and re.search(r"\d", old) else new
+
+
+def _phone(patch: Patch, value: PhoneValue) -> PhoneValue | None:
+    size = len(patch.value)
+    national = value.national
+    if len(_digits(national)) <= size:
+        return None
+    changed = national[: len(national) - size] + patch.value if national[-size:].isdigit() else None
+    if changed is None:
+        return None
+    e164 = value.e164[: len(value.e164) - size] + patch.value if value.e164 else None
+    return PhoneValue(national=changed, e164=e164)
+
+
+def adjusted(adjustment: Adjustment, value: Value) -> Value | None:
+    """The value that an adjustment gives; None when the two do not fit together."""
+    by, operator = adjustment.by, adjustment.operator
+    if isinstance(value, TimeValue) and isinstance(by, TimeValue) and by.duration:
+        back = operator in {"earlier", "subtract"}
+        return _shifted(value, by.duration, back)
+    if isinstance(value, Magnitude) and isinstance(by, Magnitude) and by.amount is not None:
+        if isinstance(value, MoneyValue) and isinstance(by, MoneyValue) and by.currency not in {None, value.currency}:
+            return None
+        sign = Decimal(-1 if operator in {"subtract", "earlier"} else 1)
+        fields: dict[str, Decimal] = {}
+        for name in ("amount", "min", "max"):
+            given = getattr(value, name)
+            if given is not None:
+                fields[name] = given + sign * by.amount
+        if any(number < 0 for number in fields.values()):
+            return None
+        return value.model_copy(update=fields)
+    if isinstance(value, Magnitude) and adjustment.factor is not None and value.amount is not None:
+        return value.model_copy(update={"amount": value.amount * adjustment.factor})
+    return None
+
+
+def _shifted(value: TimeValue, duration: str, back: bool) -> TimeValue | None:
+    hit = _ISO.match(duration)
+    if hit is None:
+        return None
+    years, months, weeks, days, hours, minutes, _ = (int(part or 0) for part in hit.groups())
+    sign = -1 if back else 1
+    if value.type == "duration":
+        return _longer(value, duration, back)
+    stamp = _STAMP.search(value.edtf or "")
+    if stamp is None:
+        return None
+    moment = datetime.fromisoformat(stamp.group())
+    total = moment.year * 12 + moment.month - 1 + sign * (years * 12 + months)
+    year, month = divmod(total, 12)
+    day = min(moment.day, calendar.monthrange(year, month + 1)[1])
+    moment = moment.replace(year=year, month=month + 1, day=day)
+    moment += sign * timedelta(days=weeks * 7 + days, hours=hours, minutes=minutes)
+    return with_moment(value, moment, "T" in stamp.group())
+
+
+def _longer(value: TimeValue, duration: str, back: bool) -> TimeValue | None:
+    """A term longer or shorter by a duration of the same unit."""
+    one = re.fullmatch(r"P(T?)(\d+)([YMWDHS])", value.duration or "")
+    two = re.fullmatch(r"P(T?)(\d+)([YMWDHS])", duration)
+    if one is None or two is None or (one[1], one[3]) != (two[1], two[3]):
+        return None
+    count = int(one[2]) + (-int(two[2]) if back else int(two[2]))
+    return value.model_copy(update={"duration": f"P{one[1]}{count}{one[3]}"}) if count > 0 else None
+
+
+def as_date(value: TimeValue) -> date | None:
+    """The day of a dated value, when it is one day."""
+    days = _DATE.findall(value.edtf or "")
+    return date.fromisoformat(days[0]) if len(days) == 1 else None

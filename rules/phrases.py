@@ -1,0 +1,265 @@
+"""Sentence frames of capture rules: names, preferences, states and other facts taken as a stretch of text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..extractors.assertion import assertion_of
+from ..model import Act, Assertion, Candidate, Span
+from ..values import OrganizationValue, PersonValue, PlaceValue, TextValue, Value
+from .book import Book, Rule
+from .labels import key
+from .view import Place, Segment, View
+
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_TAIL = re.compile(
+    r"(?:[\s,;:.!?。、\"']|了|吧|啊|呢|哦|哈|啦|呗|就行|即可|please|now|instead|from now on)+$", re.IGNORECASE
+)
+_HEAD = re.compile(r"^(?:[\s,;:.!?。、\"']|the\s|an?\s|是|的|(?:it|that)\s+)+", re.IGNORECASE)
+_COMPANY = re.compile(
+    r"(?:公司|集团|银行|事务所|委员会|法院|中心|大学|基金|合伙|厂|店|局|院|会|"
+    r"\b(?:ltd|llc|llp|inc|plc|corp|gmbh|bank|trust|company|partners|group|fund|co)\.?)$",
+    re.IGNORECASE,
+)
+_PRONOUN = re.compile(r"^(?:他们|她们|他|她|它|they|he|she|it|their|his|her|its)$", re.IGNORECASE)
+_SELF = re.compile(r"^(?:我们|我方|我|咱们|本人|i|we|me|us|my|our|i've|i'm|we're)$", re.IGNORECASE)
+_OWNED = re.compile(r"^(?:我的?|我们的?|my|our)\s*", re.IGNORECASE)
+NEGATION = re.compile(
+    r"(?:不可以|不能|不得|不准|不允许|不是|没有|不|没|别|禁止|\bnot\b|\bnever\b|n't\b|\bno longer\b)", re.IGNORECASE
+)
+# Frames begin after words that only open a clause ("另外", "by the way").
+_MODAL = re.compile(
+    r"(?:可以|能够|能|准许|允许|\bare\b|\bis\b|\bmay\b|\bcan\b|\ballowed\b|\bpermitted\b)", re.IGNORECASE
+)
+
+
+def phrase_candidates(seen: View, book: Book, taken_back: frozenset[int]) -> Iterator[Candidate]:
+    """Candidates of all frames that match, each stretch of text used once, rules by priority."""
+    claimed: list[tuple[int, int]] = []
+    for rule in book.phrase_rules:
+        file = rule.file
+        if file.language != "any" and file.language != seen.scan.lang:
+            continue
+        for segment in seen.segments:
+            if rule.no_words and rule.no_words.search(seen.low, segment.start, segment.end):
+                continue
+            if not _conditions(rule, seen, segment):
+                continue
+            for pattern in rule.phrases:
+                hit = pattern.search(seen.text[segment.start : segment.end])
+                if hit is None:
+                    continue
+                span = _core(hit, segment)
+                if any(span[0] < end and start < span[1] for start, end in claimed):
+                    continue
+                candidate = _candidate(seen, book, rule, segment, hit, taken_back)
+                if candidate is not None:
+                    claimed.append(span)
+                    yield candidate
+                    break
+
+
+def _core(hit: re.Match[str], segment: Segment) -> tuple[int, int]:
+    groups = [hit.span(name) for name in ("value", "topic", "old") if hit.groupdict().get(name)]
+    low = min(start for start, _ in groups)
+    high = max(end for _, end in groups)
+    return segment.start + low, segment.start + high
+
+
+def _conditions(rule: Rule, seen: View, segment: Segment) -> bool:
+    cues = {cue.kind for cue, start, _ in seen.cues if seen.segment_at(start).sentence == segment.sentence}
+    for each in rule.file.when:
+        if each.speaker and seen.turn.speaker not in each.speaker:
+            return False
+        if (each.cue and not cues & set(each.cue)) or cues & set(each.no_cue):
+            return False
+    return True
+
+
+def _candidate(
+    seen: View, book: Book, rule: Rule, segment: Segment, hit: re.Match[str], taken_back: frozenset[int]
+) -> Candidate | None:
+    file, groups = rule.file, hit.groupdict()
+    name = "value" if groups.get("value") else "topic"
+    start, end = _trimmed(seen, rule, segment.start + hit.start(name), segment.start + hit.end(name))
+    if file.take.value == "clause":
+        start, end = _trimmed(seen, rule, segment.start + hit.start(), segment.start + hit.end())
+    if start >= end or (file.take.like and not re.fullmatch(file.take.like, seen.text[start:end])):
+        return None
+    if rule.trigger is not None and not _triggered(rule, seen, groups, start, end):
+        return None
+    if file.slot == "none" and any(p.kind != "number" for p in seen.within(start, end)):
+        return None  # a value with a kind of its own is bound by its kind
+    condition = file.condition()
+    mention = _mention_at(seen, start, end, condition.kind if condition else _kinds(file.take.text_kind), taken_back)
+    if condition is not None and mention is None:
+        return None
+    inside = tuple(p.index for p in seen.within(segment.start + hit.start(), segment.start + hit.end()))
+    if mention is not None:
+        start, end = mention.start, mention.end
+        value: Value = mention.mention.value
+        if file.take.text_kind != "text" and mention.kind in {"person", "organization"}:
+            value = mention.mention.value
+        inside = tuple(sorted({mention.index, *(i for i in inside if _overlaps(seen, i, hit, segment))}))
+    else:
+        value = _text_value(rule, seen, start, end)
+        inside = tuple(i for i in inside if _overlaps(seen, i, hit, segment))
+    low, high = seen.original(start, end)
+    old = None
+    if groups.get("old"):
+        begin, close = _trimmed(seen, rule, segment.start + hit.start("old"), segment.start + hit.end("old"))
+        old = _text_value(rule, seen, begin, close) if begin < close else None
+    qualifier = _qualifier(book, rule, groups, value)
+    act: Act = file.act
+    if act == "state":
+        act = _cue_act(seen, start, end, segment)
+    whole = seen.original(segment.start + hit.start(), segment.start + hit.end())
+    original = seen.original(segment.start, segment.end)
+    assertion = assertion_of(seen.scan, Span(start=low, end=high))
+    if mention is not None:
+        assertion = assertion_of(seen.scan, mention.index)
+    if file.take.qualifier == "topic":
+        assertion = _topic_assertion(seen, segment, hit, assertion)
+    return Candidate(
+        act=act, slot=None if file.slot == "none" else file.slot,
+        qualifier=None if file.slot == "none" else qualifier, form="bare" if file.slot == "none" else "full", entity=_entity(seen, book, rule, groups),
+        kind=type(value).kind, value=value, old=old, assertion=assertion, start=low, end=high,
+        surface=seen.turn.text[original[0] : original[1]].strip(), evidence=tuple(sorted({whole, (low, high)})),
+        mentions=inside, rule=file.ref, language="zh" if seen.scan.lang == "zh" else "en",
+    )  # fmt: skip
+
+
+def _triggered(rule: Rule, seen: View, groups: dict[str, str | None], start: int, end: int) -> bool:
+    assert rule.trigger is not None
+    assert rule.file.trigger is not None
+    label = groups.get("label")
+    if label and rule.trigger.search(label.lower()):
+        return True
+    return not (label and rule.file.trigger.place == "label" and rule.file.take.qualifier == "trigger") and bool(
+        rule.trigger.search(seen.low[start:end])
+    )
+
+
+def _overlaps(seen: View, index: int, hit: re.Match[str], segment: Segment) -> bool:
+    place = next(p for p in seen.places if p.index == index)
+    for name in ("value", "old", "topic", "entity", "label"):
+        if hit.groupdict().get(name):
+            low, high = segment.start + hit.start(name), segment.start + hit.end(name)
+            if place.start < high and low < place.end:
+                return True
+    return False
+
+
+def _kinds(text_kind: str) -> list[str]:
+    return {
+        "person": ["person"], "organization": ["organization"], "place": ["address", "place"],
+        "name": ["organization", "person"],
+    }.get(text_kind, [])  # fmt: skip
+
+
+def _trimmed(seen: View, rule: Rule, start: int, end: int) -> tuple[int, int]:
+    text = seen.text
+    while True:
+        before = (start, end)
+        head = _HEAD.match(text[start:end])
+        if head:
+            start += head.end()
+        tail = _TAIL.search(text[start:end])
+        if tail:
+            end = start + tail.start()
+        if rule.strip is not None:
+            for hit in rule.strip.finditer(text[start:end].lower()):
+                if hit.start() == 0:
+                    start += hit.end()
+                    break
+                if start + hit.end() == end:
+                    end = start + hit.start()
+                    break
+        if (start, end) == before or start >= end:
+            return start, end
+
+
+def _mention_at(seen: View, start: int, end: int, kinds: list[str], taken_back: frozenset[int]) -> Place | None:
+    found = [
+        p for p in seen.places if p.kind in kinds and p.start < end and start < p.end and p.index not in taken_back
+    ]
+    # A mention much shorter than the stretch is a part of it ("Trust" in "Aldgate Trust"): the stretch is the value.
+    whole = [p for p in found if p.start <= start + 2 and p.end >= end - 2]
+    if whole:
+        return whole[0]
+    return found[0] if found and not set(kinds) <= {"person", "organization"} else None
+
+
+def _text_value(rule: Rule, seen: View, start: int, end: int) -> Value:
+    low, high = seen.original(start, end)
+    text = seen.norm.original[low:high]
+    kind = rule.file.take.text_kind
+    if kind == "place":
+        return PlaceValue(name=text)
+    if kind == "organization" or (kind == "name" and _COMPANY.search(text)):
+        return OrganizationValue(name=text)
+    if kind in {"person", "name"}:
+        return PersonValue(name=text)
+    return TextValue(text=text)
+
+
+def _qualifier(book: Book, rule: Rule, groups: dict[str, str | None], value: Value) -> str | None:
+    take = rule.file.take.qualifier
+    if take == "none":
+        return ""
+    if take.startswith("fixed:"):
+        return take[6:]
+    if take == "topic":
+        return topic_key(groups.get("topic") or groups.get("value") or value.canonical)
+    label = groups.get("label") or ""
+    if take == "trigger" and rule.trigger is not None:
+        hit = rule.trigger.search((label or value.canonical).lower())
+        return book.lex.concept(key(hit.group())) if hit else ""
+    return book.qualifier(rule.file.slot, book.lex.peel(label)[0]) if label else ""
+
+
+def topic_key(words: str) -> str:
+    """A fact without a value, compared by its content words: negation and modal verbs stand apart."""
+    bare = _MODAL.sub(" ", NEGATION.sub(" ", words))
+    return key(bare)
+
+
+def _topic_assertion(seen: View, segment: Segment, hit: re.Match[str], found: Assertion) -> Assertion:
+    negated = NEGATION.search(seen.text, segment.start + hit.start(), segment.start + hit.end())
+    return found.model_copy(update={"polarity": "negated" if negated else "affirmed"})
+
+
+def _cue_act(seen: View, start: int, end: int, segment: Segment) -> Act:
+    kinds = set()
+    for cue, low, _ in seen.cues:
+        same = seen.segment_at(low)
+        if same.sentence == segment.sentence and same.index <= segment.index:
+            scope = cue.scope or (cue.start, cue.end)
+            inside = seen.norm.inside(*scope) if scope[0] < scope[1] else (low, low)
+            if same.index == segment.index or (inside[0] <= start and end <= inside[1]):
+                kinds.add(cue.kind)
+    if "correction" in kinds or "repair" in kinds:
+        return "correct"
+    if "change" in kinds:
+        return "change"
+    return "state"
+
+
+def _entity(seen: View, book: Book, rule: Rule, groups: dict[str, str | None]) -> str | None:
+    if rule.file.take.entity == "principal":
+        return None
+    words = (groups.get("entity") or "").strip(" ,:;'\"")
+    if not words:
+        return None
+    words = re.sub(r"(?:'s|的)$", "", words)
+    if _SELF.match(words):
+        return None
+    if _PRONOUN.match(words):
+        return "@last"
+    owned = _OWNED.match(words)
+    rest = words[owned.end() :] if owned else words
+    kin = book.lex.kin.match(rest.lower())
+    if kin and owned and rest[kin.end() :].strip():
+        return rest[kin.end() :].strip()  # apposition: my colleague Petra, 我朋友阿杰
+    return rest.strip() or None

@@ -1,0 +1,108 @@
+"""Slot files: what may be remembered, how long, who outranks whom, and how it is said and asked."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from ..model import MemoryType, SlotTraits
+from ..rulefile import Model, RuleFile
+from ..values import VALUE_TYPES
+
+# Who may speak for a fact, in the words of a precedence table.
+Authority = Literal["person", "executed_document", "user", "document", "tool", "agent"]
+DEFAULT_PRECEDENCE: tuple[Authority, ...] = ("person", "executed_document", "user", "document", "tool", "agent")
+
+
+class FlagChange(Model):
+    """A change that is worth a flag: by this factor or more, within this time since the last version."""
+
+    factor: float = Field(gt=1, description="1.5: half as much again, or a third less.")
+    within: str | None = Field(None, description="ISO 8601 duration; none: however long ago.", pattern=r"^P\d+[DWMY]$")
+    hold: bool = Field(False, description="True: an unusual change waits for a person instead of being flagged.")
+
+
+class SlotSay(Model):
+    """The template sentence in both languages; placeholders entity, qualifier, value, said_at."""
+
+    zh: str
+    en: str
+
+
+class SlotQuestions(Model):
+    """Questions a user would ask to read the slot back."""
+
+    zh: list[str] = Field(min_length=1)
+    en: list[str] = Field(min_length=1)
+
+
+class SlotFile(RuleFile):
+    """One slot of memory."""
+
+    kind: Literal["slot"]
+    slot: str = Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$")
+    type: MemoryType = "fact"
+    value: list[str] = Field(min_length=1, description="Kinds of value it takes, the usual one first.")
+    cardinality: Literal["one", "many"] = "one"
+    qualifier: Literal["label", "none"] = Field("label", description="Whether labels tell two values apart.")
+    family: str | None = Field(
+        None, description="Slots of one family look for each other's labels: date, deadline, event."
+    )
+    words: list[str] = Field(default_factory=list, description="Words that name the slot itself and are no qualifier.")
+    equality: Literal["value", "topic"] = Field("value", description="topic: one label and one polarity are one fact.")
+    labels: list[str] = Field(default_factory=list, description="Label lexicons (vocabulary ids) of its qualifiers.")
+    importance: float = Field(0.5, ge=0, le=1)
+    ttl: str | None = Field(
+        None, description="ISO 8601 duration, days to years; none: until it is changed.", pattern=r"^P\d+[DWMY]$"
+    )
+    retention: str = "client-record-7y"
+    personal_data: Literal["none", "contact", "identity", "financial", "location", "legal", "preference"] = "none"
+    precedence: list[Authority] = Field(default_factory=lambda: list(DEFAULT_PRECEDENCE))
+    flag_change: FlagChange | None = None
+    needs_approval: bool = False
+    hedge: Literal["hold", "ignore"] = "ignore"
+    say: SlotSay
+    asked_as: SlotQuestions
+
+    @field_validator("value", mode="before")
+    @classmethod
+    def _one_or_many(cls, value: object) -> object:
+        return [value] if isinstance(value, str) else value
+
+    @field_validator("value")
+    @classmethod
+    def _known_kinds(cls, value: list[str]) -> list[str]:
+        for kind in value:
+            if kind not in VALUE_TYPES:
+                raise ValueError(f"unknown value kind {kind!r}; one of {', '.join(sorted(VALUE_TYPES))}")
+        return value
+
+    @model_validator(mode="after")
+    def _templates_read(self) -> SlotFile:
+        for text in (self.say.zh, self.say.en):
+            unknown = set(re.findall(r"\{(\w+)\}", text)) - {"entity", "qualifier", "value", "said_at"}
+            if unknown or "{value}" not in text:
+                raise ValueError(f"template {text!r}: needs {{value}}, knows entity, qualifier, value, said_at")
+        if len(set(self.precedence)) != len(self.precedence):
+            raise ValueError("precedence names somebody twice")
+        return self
+
+    def rank(self, source: str, executed: bool = False) -> int:
+        """Place in the precedence table, 0 the highest; somebody it does not name stands below all."""
+        role = {"assistant": "agent", "document": "executed_document" if executed else "document"}.get(source, source)
+        return self.precedence.index(role) if role in self.precedence else len(self.precedence)  # type: ignore[arg-type]
+
+    def traits(self) -> SlotTraits:
+        """What the store must know of the slot."""
+        return SlotTraits(
+            slot=self.slot, type=self.type, cardinality=self.cardinality, ttl=span_of(self.ttl) if self.ttl else None,
+            retention=self.retention, personal_data=None if self.personal_data == "none" else self.personal_data,
+        )  # fmt: skip
+
+
+def span_of(duration: str) -> timedelta:
+    """A length of time in days; a month counts 30, a year 365, since no calendar date is meant."""
+    return timedelta(days=int(duration[1:-1]) * {"D": 1, "W": 7, "M": 30, "Y": 365}[duration[-1]])

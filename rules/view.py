@@ -1,0 +1,123 @@
+"""One turn as capture sees it: normalised text, segments between marks, mentions at normalised offsets."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..extractors.text import Normalized, normalize
+from ..model import Cue, Mention, Scan, Turn
+
+_MARK = re.compile(r"[;。!?\n…]|(?<!\d),|,(?!\d)|\.{2,}|(?<!\d):|:(?!\d)|\.(?=\s|$)| -{1,2} |--")
+_ENDS = re.compile(r"[。!?\n…]|\.")
+_ABBREVIATION = re.compile(r"\b(?:mr|mrs|ms|dr|inc|ltd|corp|co|jr|sr|no|st|ave|rd|[a-z])$", re.IGNORECASE)
+# Mentions that close the label region of the next one; numbers and names are part of labels ("Option 1", "Dale's").
+BARRIERS = frozenset({"money", "percent", "quantity", "time", "phone", "email", "url", "address"})
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Characters between two marks; ``sentence`` counts sentences, ``mark`` is the mark before it."""
+
+    index: int
+    start: int
+    end: int
+    sentence: int
+    mark: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """A mention at normalised offsets."""
+
+    index: int
+    start: int
+    end: int
+    mention: Mention
+
+    @property
+    def kind(self) -> str:
+        """The kind of its value."""
+        return self.mention.kind
+
+
+@dataclass(frozen=True)
+class View:
+    """A turn, its scan, and the normalised text that capture reads."""
+
+    turn: Turn
+    scan: Scan
+    norm: Normalized
+
+    @property
+    def text(self) -> str:
+        """The normalised text."""
+        return self.norm.text
+
+    @cached_property
+    def low(self) -> str:
+        """The normalised text in lower case, same offsets."""
+        return self.norm.lower
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """All mentions in the order of the text."""
+        found = [Place(i, *self.norm.inside(m.start, m.end), m) for i, m in enumerate(self.scan.mentions)]
+        return tuple(sorted(found, key=lambda p: (p.start, -p.end, p.index)))
+
+    @cached_property
+    def segments(self) -> tuple[Segment, ...]:
+        """Stretches between marks, empty ones left out; a mark inside a mention does not count."""
+        out: list[Segment] = []
+        begin, sentence, mark = 0, 0, ""
+        for hit in _MARK.finditer(self.text):
+            if any(p.start < hit.end() and hit.start() < p.end for p in self.places):
+                continue
+            if hit.group() == "." and _ABBREVIATION.search(self.text, max(0, hit.start() - 6), hit.start()):
+                continue
+            if self.text[begin : hit.start()].strip():
+                out.append(Segment(len(out), begin, hit.start(), sentence, mark))
+            mark = hit.group().strip()
+            if _ENDS.match(mark):
+                sentence += 1
+            begin = hit.end()
+        if self.text[begin:].strip():
+            out.append(Segment(len(out), begin, len(self.text), sentence, mark))
+        return tuple(out)
+
+    def segment_at(self, position: int) -> Segment:
+        """The segment a character stands in (the last one before it, when it stands on a mark)."""
+        last = Segment(0, 0, len(self.text), 0, "")
+        for segment in self.segments:
+            if segment.start > position:
+                break
+            last = segment
+        return last
+
+    def within(self, start: int, end: int) -> tuple[Place, ...]:
+        """Mentions that lie wholly between two offsets."""
+        return tuple(p for p in self.places if start <= p.start and p.end <= end)
+
+    def original(self, start: int, end: int) -> tuple[int, int]:
+        """Original offsets of normalised characters; an empty stretch stays empty."""
+        if end <= start:
+            where = self.norm.span(start, start + 1)[0] if start < len(self.text) else len(self.norm.original)
+            return where, where
+        return self.norm.span(start, end)
+
+    @cached_property
+    def cues(self) -> tuple[tuple[Cue, int, int], ...]:
+        """Cues with their normalised offsets, in the order of the text."""
+        found = [(cue, *self.norm.inside(cue.start, cue.end)) for cue in self.scan.cues]
+        return tuple(sorted(found, key=lambda item: (item[1], item[2], item[0].rule)))
+
+    def sentence_span(self, sentence: int) -> tuple[int, int]:
+        """First and last character of a sentence."""
+        inside = [s for s in self.segments if s.sentence == sentence]
+        return (inside[0].start, inside[-1].end) if inside else (0, len(self.text))
+
+
+def view(turn: Turn, scan: Scan) -> View:
+    """The view of one turn."""
+    return View(turn, scan, normalize(turn.text))
