@@ -200,9 +200,7 @@ def _layered(rules: Sequence[_Rule], problems: list[Problem], notes: list[str]) 
         best = max(counting, key=lambda found: found.rule.version)
         for found in counting:
             if found.read.layer > best.read.layer:
-                notes.append(
-                    f"{found.read.shown}: version {found.rule.version} of {name} is older than {best.rule.ref}"
-                )
+                notes.append(f"{found.read.shown}: {found.rule.ref} is older than {best.rule.ref} and does not count")
         if best.rule.status == "active":
             active[name] = best
     return active

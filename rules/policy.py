@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
 from ..model import FEATURES, REASONS, Action, Verdict
 from ..rulefile import Model, RuleFile
@@ -29,13 +29,30 @@ PLAIN: dict[str, str] = {
 LONGEST_VALUE = 64
 
 
+def _feature_schema(values: tuple[str, ...]) -> dict[str, Any]:
+    one: dict[str, Any] = {"enum": list(values)} if values else {"type": "string"}
+    return {"anyOf": [one, {"type": "array", "items": one, "minItems": 1, "uniqueItems": True}]}
+
+
+# What an editor may offer inside ``when``; the validators below are what counts.
+WHEN_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {name: _feature_schema(values) for name, values in FEATURES.items()},
+    "additionalProperties": False,
+}
+
+
 class Row(Model):
     """One row: when all named features have one of the named values, this verdict."""
 
     id: str | None = Field(None, pattern=r"^[a-z][a-z0-9_]*$", description="Name of the row; default row<number>.")
-    when: dict[str, list[str]] = Field(description="feature → value or list of values; empty: always.")
+    when: Annotated[dict[str, list[str]], WithJsonSchema(WHEN_SCHEMA)] = Field(
+        description="feature → value or list of values; empty: always."
+    )
     do: Action = Field(description="Action of the verdict.")
-    reason: str = Field(description="Reason code; it must belong to the action.")
+    reason: Annotated[str, WithJsonSchema({"enum": sorted({code for codes in REASONS.values() for code in codes})})] = (
+        Field(description="Reason code; it must belong to the action.")
+    )
     because: str | None = Field(None, description="Why, for the reader.")
 
     @field_validator("when", mode="before")

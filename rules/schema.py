@@ -19,6 +19,12 @@ from .policy import PolicyFile
 from .slots import SlotFile
 from .yamltext import YamlText
 
+# Fields that take one value in place of a list of one, by model.
+ONE_OR_MANY: dict[str, tuple[str, ...]] = {
+    "GateFile": ("speaker", "lexicon", "cues"),
+    "SlotFile": ("value",),
+    "ValueCondition": ("kind", "type", "bound"),
+}
 # One line plugs in a kind.
 KINDS: dict[str, type[RuleFile]] = {
     "capture": CaptureFile,
@@ -51,6 +57,10 @@ _PLAIN_WORDS = {
 def json_schema(kind: str) -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of one kind, for editors; KeyError for an unknown kind."""
     schema = KINDS[kind].model_json_schema(by_alias=True)
+    for part in (schema, *schema.get("$defs", {}).values()):
+        for name in ONE_OR_MANY.get(part.get("title", ""), ()):
+            many = part["properties"][name]
+            part["properties"][name] = {"anyOf": [many["items"], many]}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"recordari-{kind}.schema.json"} | schema
 
 
@@ -162,6 +172,8 @@ def _in_words(entry: Any, model: type[BaseModel], path: tuple[str | int, ...]) -
         said = _PLAIN_WORDS[kind].format(key=name)
         if kind == "missing":
             return said, f"Add `{name}: …`."
+        if given is None:
+            return said, "If this is the rest of a text with a comma in it, put the text in quotes."
         return said, _nearest(name, sorted(_keys(model, path[:-1])))
     if kind == "value_error":
         return str(entry["ctx"]["error"]), ""

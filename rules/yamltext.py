@@ -25,6 +25,8 @@ _BOOL = re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z")
 _INT = re.compile(r"(?:[-+]?[0-9]{1,18}|0o[0-7]{1,18}|0x[0-9a-fA-F]{1,15})\Z")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]{1,18}(?:\.[0-9]*|(?=[eE])))(?:[eE][-+]?[0-9]+)?\Z")
 _NOT_FINITE = re.compile(r"(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))\Z")
+# Tags that the library gives a scalar without being told; they do not count here.
+_IMPLICIT = frozenset({"null", "bool", "int", "float", "str", "timestamp", "value", "merge"})
 # Deeper than any rule file needs; the recursive parser would otherwise end in a RecursionError.
 DEEPEST = 40
 
@@ -132,6 +134,9 @@ class YamlText:
             if str(node.tag) != "tag:yaml.org,2002:str":
                 self._tagless(node, "str")
             return text
+        if str(node.tag).removeprefix("tag:yaml.org,2002:") not in _IMPLICIT:
+            self._complain(node, f"the tag {node.tag!s} is not allowed", "Leave the tag out.")
+            return None
         if _NULL.match(text):
             return None
         if _BOOL.match(text):
@@ -142,8 +147,6 @@ class YamlText:
             return self._finite(node, float(text))
         if _NOT_FINITE.match(text):
             return self._finite(node, float("inf"))
-        if str(node.tag).startswith("!") or "python" in str(node.tag):
-            self._complain(node, f"the tag {node.tag!s} is not allowed", "Leave the tag out.")
         return text
 
     def _finite(self, node: ScalarNode, number: float) -> float | None:
