@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 export PYTHONUTF8 := 1
 
-.PHONY: help demo test lint bench accuracy lock clean
+.PHONY: help demo test lint bench accuracy docs lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -30,8 +30,10 @@ test: $(BIN)/.dev ## the whole test suite with coverage
 lint: $(BIN)/.dev ## ruff, mypy --strict, import floors, rule files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	cd tests && ../$(BIN)/python -m mypy --config-file ../pyproject.toml -p recordari
-	cd tests && ../$(BIN)/lint-imports --config ../pyproject.toml
+	@# The root is the package, whatever the clone's folder is called: mypy sees it under its name through a link.
+	mkdir -p $(VENV)/typed && ln -sfn ../.. $(VENV)/typed/recordari
+	MYPYPATH=$(VENV)/typed $(BIN)/python -m mypy -p recordari
+	$(BIN)/lint-imports
 	$(BIN)/recordari rules lint
 	$(BIN)/recordari rules test
 
@@ -40,6 +42,9 @@ bench: $(BIN)/.dev ## speed, memory and start-up, as tables and a plot in docs/
 
 accuracy: $(BIN)/.dev ## score extraction and rehearsal over a folder of cases: make accuracy CASES=folder
 	$(BIN)/python benchmarks/accuracy.py $(CASES)
+
+docs: $(BIN)/.dev ## remake the pages that are made from the code
+	$(BIN)/python -m recordari.service.helppage > docs/commands.md
 
 lock: $(BIN)/.dev ## refresh the hashed lock files
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --python-version 3.11 pyproject.toml -o requirements.lock

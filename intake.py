@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -53,7 +52,7 @@ class Incoming(BaseModel):
     author: str | None = Field(None, max_length=200)
     conversation: str = Field("default", min_length=1, max_length=200)
     turn_id: str | None = Field(None, min_length=1, max_length=200)
-    lang: str | None = Field(None, pattern="^(zh|en)$")
+    lang: Literal["zh", "en"] | None = None
     timezone: str | None = None
     locale: str | None = None
     document: Document | None = None
@@ -100,7 +99,7 @@ class ExtractRequest(BaseModel):
 
     id: str
     text: str
-    lang: str | None = Field(None, pattern="^(zh|en)$")
+    lang: Literal["zh", "en"] | None = None
     said_at: datetime | None = None
     timezone: str | None = None
     locale: str | None = None
@@ -150,11 +149,6 @@ def received(turn: Incoming, last: datetime | None) -> datetime:
     return turn.at if last is None else max(turn.at, last)
 
 
-def language_of(text: str) -> str:
-    """zh when the text holds any Han character, else en: cheap, stable, good enough to choose templates."""
-    return "zh" if any("\u3400" <= char <= "\u9fff" for char in text) else "en"
-
-
 def read_lines(stream: Iterator[bytes]) -> Iterator[tuple[int, Any | None, str]]:
     """(line number, parsed JSON or None, error) for each non-empty line of a UTF-8 JSONL stream.
 
@@ -176,8 +170,3 @@ def read_lines(stream: Iterator[bytes]) -> Iterator[tuple[int, Any | None, str]]
             yield number, None, f"{error.colno}: not JSON: {error.msg}. One JSON object a line"
         except RecursionError:
             yield number, None, "1: nested too deeply. A turn is a flat object"
-
-
-def same_content(text: str) -> str:
-    """The text as compared for idempotence: NFC, so that two encodings of one sentence are one turn."""
-    return unicodedata.normalize("NFC", text)

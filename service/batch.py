@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import ValidationError
 
@@ -16,6 +16,7 @@ from .streams import Lines, each, emit, opened
 if TYPE_CHECKING:
     from ..memory import Memory
 
+Engine = Literal["durable", "reference"] | None
 GROUP = 64  # turns in one commit of `observe`: few enough that a crash repeats little, enough to share one fsync
 
 
@@ -99,7 +100,7 @@ def extract_lines(path: str, folders: Sequence[Path], *, packs: bool, ner: bool)
 
 
 # ---------------------------------------------------------------- rehearse
-def rehearse_lines(path: str, folders: Sequence[Path], *, packs: bool, ner: bool, engine: str | None) -> int:
+def rehearse_lines(path: str, folders: Sequence[Path], *, packs: bool, ner: bool, engine: Engine) -> int:
     """Dialogues in, decisions and items out."""
     from ..memory import Memory
     from ..settings import Settings

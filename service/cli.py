@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -23,6 +23,7 @@ app.add_typer(rules, name="rules")
 # Exit codes: 0 done; 1 the check found something; 2 wrong use; 3 unreadable or corrupt input.
 FOUND, WRONG_USE, UNREADABLE = 1, 2, 3
 
+Engine = Literal["durable", "reference"]
 Rules = Annotated[
     list[Path] | None,
     typer.Option("--rules", help="Folder of rule files layered over the shipped packs; may be repeated."),
@@ -79,7 +80,7 @@ def rehearse(
     rules: Rules = None,
     no_packs: NoPacks = False,
     no_ner: NoNer = False,
-    engine: Annotated[str | None, typer.Option(help="durable or reference; default: the best that runs here.")] = None,
+    engine: Annotated[Engine | None, typer.Option(help="Which engine judges; default: the best here.")] = None,
 ) -> None:
     """Dialogues in, decisions and items out; each dialogue in a throw-away store of its own."""
     from .batch import rehearse_lines
@@ -270,7 +271,7 @@ def told(error: Exception) -> int | None:
         print(error, file=sys.stderr)
         return WRONG_USE
     from ..memory import NotFoundError
-    from ..store.engine import StoreError
+    from ..store.errors import StoreError
 
     if isinstance(error, NotFoundError):
         print(error, file=sys.stderr)

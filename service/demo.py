@@ -45,7 +45,7 @@ def play(memory: Memory, name: str) -> list[Receipt]:
         receipt = memory.take(turn)
         show.show_receipt(turn.text, turn.speaker, memory.scan(turn), receipt)
         receipts.append(receipt)
-    items = memory.items(entity=None, conversation=turns[0].conversation)
+    items = memory.items(principal=turns[0].entity)
     console.print(show.items_table(items, f"Remembered after {name}"))
     return receipts
 

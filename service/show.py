@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -102,21 +103,25 @@ def show_hits(hits: Sequence[tuple[float, MemoryItem]], *, as_json: bool = False
 
 def show_explanation(explanation: Any, *, as_json: bool = False) -> None:
     """Print an explanation."""
-    if as_json:
-        emit(explanation.as_dict())
-    else:
-        for line in explanation.lines():
-            console.print(line, markup=False, highlight=False)
+    parts = explanation if isinstance(explanation, tuple) else (explanation,)
+    for part in parts:
+        if as_json:
+            emit(asdict(part))
+        else:
+            for line in part.lines():
+                console.print(line, markup=False, highlight=False)
 
 
 def show_report(report: Any, *, as_json: bool = False) -> int:
     """Print a verification or replay report; its exit code."""
-    if as_json:
-        emit(report.as_dict())
-    else:
-        for line in report.lines():
-            console.print(line, markup=False, highlight=False)
-    return 0 if report.ok else 1
+    parts = report if isinstance(report, tuple) else (report,)
+    for part in parts:
+        if as_json:
+            emit({"ok": part.ok, "lines": part.lines()})
+        else:
+            for line in part.lines():
+                console.print(line, markup=False, highlight=False)
+    return 0 if all(part.ok for part in parts) else 1
 
 
 def show_polished(outcomes: Sequence[tuple[str, str, str]]) -> None:

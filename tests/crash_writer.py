@@ -11,6 +11,7 @@ import sys
 
 from recordari.memory import Memory
 from recordari.rules.load import load
+from recordari.rules.ruleset import Ruleset
 
 TURNS = [
     "预算{n}万元",
@@ -22,7 +23,7 @@ TURNS = [
 ]
 
 
-def child(path: str, round_: int, ruleset: object) -> None:
+def child(path: str, round_: int, ruleset: Ruleset) -> None:
     memory = Memory.open(path, ruleset=ruleset, ner=False)
     for number in range(10_000):
         turn = f"r{round_}-{number}"

@@ -1,0 +1,383 @@
+"""Memory: dialogue in, decided, worded, stored and explained memory out. The one pipeline, to be read top to bottom."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from .audit.ledger import Ledger
+from .audit.record import decision_entry, derived_salts, random_salts
+from .audit.runtime import runtime_digest, runtime_facts
+from .extractors.scan import language_of, scan
+from .intake import Incoming, IntakeError, read_turn, received
+from .llm_polish.template import render
+from .llm_polish.wording import readable
+from .model import Bound, Decision, Known, MemoryItem, Outcome, Receipt, Scan, Turn
+from .rules.decide import PROPOSAL_TURNS, decide
+from .rules.engine import Preference, RuleEngine, engine_for
+from .rules.load import load
+from .rules.ruleset import Ruleset
+from .settings import Settings
+from .store.engine import Store
+from .store.errors import TurnConflict
+from .store.items import reconcile
+
+if TYPE_CHECKING:
+    from .audit.explain import Explanation, Tongue
+    from .audit.replay import Replayed
+    from .audit.verify import Report
+    from .proof import Signer
+    from .store.writing import Writing
+
+REHEARSAL_SECRET = hashlib.sha256(b"recordari rehearsal").digest()  # output must not depend on the machine
+LAST_TURNS = 12  # turns of talk handed to bind; how many of them count is said by the rules
+Told = Callable[[int, str], None]
+
+
+class NotFoundError(LookupError):
+    """Nothing stored has this id; says what was looked for and where ids come from."""
+
+    def __init__(self, what: str, id_: str) -> None:
+        ids = "recordari items --json" if what == "item" else "the receipts of recordari observe"
+        super().__init__(f"no {what} {id_!r}. Ids stand in the output of {ids}")
+
+
+class Memory:
+    """The memory of one namespace: what was said to it, what it decided, and why."""
+
+    def __init__(
+        self,
+        store: Store,
+        ruleset: Ruleset,
+        *,
+        namespace: str = "default",
+        ner: bool = True,
+        engine: Preference | None = None,
+        settings: Settings | None = None,
+        signer: Signer | None = None,
+        rehearsing: bool = False,
+    ) -> None:
+        self.store = store
+        self.ruleset = ruleset
+        self.namespace = namespace
+        self.settings = settings if settings is not None else Settings()
+        self.engine: RuleEngine = engine_for(ruleset, engine)
+        self.runtime = runtime_digest()
+        self.signer = signer
+        self._ner = ner
+        self._rehearsing = rehearsing
+        self._ledger = Ledger(derived_salts(REHEARSAL_SECRET) if rehearsing else random_salts)
+        self._kept = False  # the rule set and the runtime are in the store
+
+    @classmethod
+    def open(
+        cls,
+        store: str | Path = "recordari.db",
+        *,
+        rules: str | Path | Sequence[str | Path] = (),
+        packs: bool = True,
+        namespace: str = "default",
+        ruleset: Ruleset | None = None,
+        ner: bool = True,
+        engine: Preference | None = None,
+        settings: Settings | None = None,
+    ) -> Self:
+        """Open a memory in a file or database; ``rules`` are folders layered over the shipped packs.
+
+        Raises RuleError with every problem of the rule files, StoreError when the store cannot be used.
+        """
+        from .proof import signer_for
+
+        folders = [rules] if isinstance(rules, str | Path) else list(rules)
+        loaded = ruleset if ruleset is not None else load([Path(folder) for folder in folders], packs=packs)
+        settings = settings if settings is not None else Settings()
+        opened = Store.open(store)
+        try:
+            signer = signer_for(opened, settings)
+            return cls(opened, loaded, namespace=namespace, ner=ner, engine=engine, settings=settings, signer=signer)
+        except BaseException:
+            opened.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Sign what was written since the last checkpoint and let go of the store."""
+        try:
+            if self.signer is not None:
+                self.signer.close(self.store, self.namespace)
+        finally:
+            self.store.close()
+
+    # ------------------------------------------------------------ writing
+    def observe(self, text: str, *, said_at: str | datetime, **fields: Any) -> Receipt:
+        """Take one turn: ``speaker``, ``entity``, ``conversation``, ``turn_id`` … as in ``intake.Incoming``.
+
+        Returns after the commit. Raises IntakeError for a turn that cannot be taken; nothing is changed then.
+        """
+        at = said_at.isoformat() if isinstance(said_at, datetime) else said_at
+        return self.take(read_turn({"text": text, "at": at, **fields}, self.settings.max_turn_chars))
+
+    def take(self, incoming: Incoming) -> Receipt:
+        """Take one turn that has been checked."""
+        found = self.scan(incoming)
+        with self.store.writing(self.namespace) as tx:
+            receipt = self._write(tx, incoming, found)
+        self._committed()
+        return receipt
+
+    def observe_group(
+        self, group: Iterable[tuple[int, Incoming]], told: Told | None = None
+    ) -> list[tuple[int, Receipt]]:
+        """Take several turns in one commit; a turn that cannot be taken is told by its number, the others stand."""
+        scanned = [(number, incoming, self.scan(incoming)) for number, incoming in group]
+        receipts: list[tuple[int, Receipt]] = []
+        with self.store.group(self.namespace):
+            for number, incoming, found in scanned:
+                try:
+                    with self.store.writing(self.namespace) as tx:
+                        receipts.append((number, self._write(tx, incoming, found)))
+                except (IntakeError, TurnConflict) as error:
+                    if told is None:
+                        raise
+                    told(number, str(error))
+        self._committed()
+        return receipts
+
+    def scan(self, incoming: Incoming) -> Scan:
+        """What the extractors find in a turn: before any lock, from nothing but the turn and the rules."""
+        return self._scan(incoming, incoming.at)
+
+    def _scan(self, said: Incoming | Turn, at: datetime) -> Scan:
+        return scan(
+            said.text, self.ruleset.extraction, said_at=at, lang=said.lang, timezone=said.timezone,
+            locale=said.locale, speaker=said.speaker, ner=self._ner,
+        )  # fmt: skip
+
+    def decide(self, turn: Turn, found: Scan, known: Known, secret: bytes) -> tuple[tuple[Outcome, ...], Known]:
+        """The decisions about a turn: capture, bind, judge, reconcile, from its arguments and the rules alone."""
+
+        def new_id(turn: Turn, bound: Bound) -> str:
+            candidate = bound.candidate
+            place = (turn.turn_id, candidate.rule, candidate.start, candidate.end, bound.slot, bound.qualifier)
+            return hmac.new(secret, "\x1f".join(map(str, place)).encode(), hashlib.sha256).hexdigest()[:32]
+
+        return decide(
+            turn, found, known, self.ruleset, self.engine, reconcile, self.word, new_id, self.runtime
+        )  # fmt: skip
+
+    def word(self, bound: Bound, turn: Turn) -> str:
+        """The template sentence of a candidate, in the language it was said in."""
+        if bound.value is None or bound.slot is None:
+            return ""
+        slot = self.ruleset.slots.get(bound.slot.removeprefix("reported."))
+        language = language_of(turn.text)
+        value = readable(bound.value, language, bound.candidate.surface)
+        if slot is None:
+            return value
+        said = turn.said_at.date().isoformat()
+        template = slot.say.zh if language == "zh" else slot.say.en
+        return render(
+            template, {"entity": bound.entity, "qualifier": bound.qualifier, "value": value, "said_at": said}
+        )  # fmt: skip
+
+    def _write(self, tx: Writing, incoming: Incoming, found: Scan) -> Receipt:
+        """Inside the write lock: a turn that is known already gets its old receipt, a new one is remembered."""
+        turn = self._turn(tx, incoming)
+        return tx.receipt_of(turn) or self._remember(tx, turn, found)
+
+    def _remember(self, tx: Writing, turn: Turn, found: Scan) -> Receipt:
+        """What is known, the decisions, and everything they change, in one transaction."""
+        now = max(turn.said_at, turn.received_at)
+        known = tx.known(turn.entity, turn.conversation, last_turns=LAST_TURNS, at=now)
+        outcomes, after = self.decide(turn, found, known, tx.secret)
+        if not self._kept:
+            tx.keep_ruleset(self.ruleset.digest, self.ruleset.sources)
+            tx.keep_runtime(self.runtime, runtime_facts())
+        tx.write_turn(turn)
+        entries = [decision_entry(outcome.decision, outcome.written) for outcome in outcomes]
+        # When it was recorded is envelope, not content: rehearsals take the turn's own time, to be reproducible.
+        recorded_at = turn.received_at if self._rehearsing else datetime.now(UTC)
+        rows = self._ledger.append(tx.log, self.namespace, entries, recorded_at=recorded_at)
+        tx.write_outcomes(turn, outcomes, seqs=[row.seq for row in rows])
+        self._propose(tx, turn, known, after)
+        if self.settings.llm_url and not self._rehearsing:
+            from .polishing import enqueue
+
+            enqueue(tx, turn, outcomes)
+        written = {item.id: item for outcome in outcomes for item in outcome.written}
+        decisions = tuple(outcome.decision for outcome in outcomes)
+        return Receipt(turn_id=turn.turn_id, decisions=decisions, items=tuple(written.values()))
+
+    def _turn(self, tx: Writing, incoming: Incoming) -> Turn:
+        """The turn with its place in the conversation."""
+        ordinal = tx.next_ordinal(incoming.conversation)
+        turn_id = incoming.turn_id or f"{incoming.conversation}:{ordinal}"
+        if incoming.turn_id is not None and (stored := tx.turn(incoming.turn_id)) is not None:
+            ordinal = stored.ordinal
+        return Turn(
+            turn_id=turn_id, text=incoming.text, speaker=incoming.speaker, said_at=incoming.at,
+            received_at=received(incoming, tx.last_received(incoming.conversation)), entity=incoming.entity,
+            author=incoming.author, conversation=incoming.conversation, ordinal=ordinal, lang=incoming.lang,
+            timezone=incoming.timezone, locale=incoming.locale, document=incoming.document,
+        )  # fmt: skip
+
+    def _propose(self, tx: Writing, turn: Turn, known: Known, after: Known) -> None:
+        opened = [proposal for proposal in after.proposals if proposal not in known.proposals]
+        answered = [
+            proposal
+            for proposal in known.proposals
+            if proposal not in after.proposals and turn.ordinal - proposal.turn <= PROPOSAL_TURNS
+        ]
+        if opened or answered:
+            tx.write_proposals(opened, answered=answered, turn=turn)
+
+    def _committed(self) -> None:
+        self._kept = True
+        if self.signer is not None:
+            self.signer.after_commit(self.store, self.namespace)
+
+    # ------------------------------------------------------------ rehearsing
+    @classmethod
+    def rehearsal(
+        cls,
+        rules: Sequence[str | Path] = (),
+        *,
+        packs: bool = True,
+        ner: bool = True,
+        engine: Preference | None = None,
+        ruleset: Ruleset | None = None,
+    ) -> Self:
+        """A memory in a throw-away store: the same pipeline, with a fixed secret so that its output is the same."""
+        loaded = ruleset if ruleset is not None else load([Path(folder) for folder in rules], packs=packs)
+        store = Store.open("sqlite://", secret=REHEARSAL_SECRET)
+        return cls(store, loaded, ner=ner, engine=engine, rehearsing=True)
+
+    def rehearse(self, turns: Sequence[Incoming]) -> tuple[tuple[Decision, ...], tuple[MemoryItem, ...]]:
+        """Decisions and items of a dialogue, in a throw-away store of its own; this memory is not touched."""
+        store = Store.open("sqlite://", secret=REHEARSAL_SECRET)
+        with Memory(
+            store, self.ruleset, ner=self._ner, engine=self._preference(), settings=self.settings, rehearsing=True
+        ) as one:  # fmt: skip
+            receipts = [receipt for _, receipt in one.observe_group(list(enumerate(turns)))]
+            with store.reading(one.namespace) as tx:
+                stored = [tx.turn(receipt.turn_id) for receipt in receipts]
+            last = max((max(turn.said_at, turn.received_at) for turn in stored if turn), default=None)
+            decisions = tuple(decision for receipt in receipts for decision in receipt.decisions)
+            return decisions, one.items(as_of=last, history=True)
+
+    def _preference(self) -> Preference:
+        return "durable" if self.engine.name.startswith("durable") else "reference"
+
+    # ------------------------------------------------------------ reading
+    def items(
+        self,
+        *,
+        entity: str | None = None,
+        slot: str | None = None,
+        as_of: str | datetime | None = None,
+        known_at: str | datetime | None = None,
+        history: bool = False,
+        principal: str | None = None,
+    ) -> tuple[MemoryItem, ...]:
+        """What is remembered; ``as_of``: true in the world then, ``known_at``: known to us then."""
+        with self.store.reading(self.namespace) as tx:
+            return tx.items(
+                entity=entity, slot=slot, as_of=_moment(as_of, "as_of"), known_at=_moment(known_at, "known_at"),
+                history=history, principal=principal,
+            )  # fmt: skip
+
+    def history(self, item_id: str) -> tuple[MemoryItem, ...]:
+        """Everything that ever stood where the item stands, oldest first."""
+        with self.store.reading(self.namespace) as tx:
+            item = tx.item(item_id)
+            if item is None:
+                raise NotFoundError("item", item_id)
+            return tx.place_history(item.entity, item.slot, item.qualifier)
+
+    def recall(self, query: str, *, entity: str | None = None, top: int = 10) -> tuple[tuple[float, MemoryItem], ...]:
+        """Items whose words match the query, best first; one Chinese character is enough."""
+        with self.store.reading(self.namespace) as tx:
+            return tuple((hit.score, hit.item) for hit in tx.search(query, entity=entity, limit=top))
+
+    def turn_ids(self) -> tuple[str, ...]:
+        """Ids of all turns, by conversation and place in it."""
+        with self.store.reading(self.namespace) as tx:
+            return tuple(turn.turn_id for turn in tx.turns())
+
+    # ------------------------------------------------------------ accounting for it
+    def explain(self, item_id: str, *, language: Tongue = "en") -> tuple[Explanation, ...]:
+        """Every decision about an item, from the characters of the sentence to the rule that decided."""
+        from .proof import explain_item
+
+        found = explain_item(self.store, self.namespace, self.ruleset, item_id, language)
+        if not found:
+            raise NotFoundError("item", item_id)
+        return found
+
+    def why_not(self, turn_id: str, *, language: Tongue = "en") -> Explanation:
+        """Why nothing, or not more, was remembered from a turn."""
+        from .proof import explain_turn
+
+        found = explain_turn(self.store, self.namespace, self.ruleset, turn_id, language)
+        if found is None:
+            raise NotFoundError("turn", turn_id)
+        return found
+
+    def verify(self) -> Report:
+        """Hash every record again; hold root, checkpoints, witness, private values and items against each other."""
+        from .proof import verify_log
+
+        return verify_log(self.store, self.namespace, self.signer)
+
+    def checkpoint(self) -> str:
+        """Sign the present root; returns the note. Raises NotFoundError when no signing key is configured."""
+        if self.signer is None:
+            raise NotFoundError("signing key", "RECORDARI_SIGNING_KEY")
+        return self.signer.sign(self.store, self.namespace)
+
+    def replay(self) -> tuple[Replayed, Replayed]:
+        """Decide everything again: from stored features (policy), and from stored text (extraction)."""
+        from .proof import replay_log
+
+        with Store.open("sqlite://", secret=REHEARSAL_SECRET) as store:
+            fresh: dict[str, Memory] = {}
+
+            def again(turn: Turn, ruleset: Ruleset) -> tuple[Decision, ...]:
+                one = fresh.get(ruleset.digest) or Memory(
+                    store, ruleset, ner=self._ner, settings=self.settings, rehearsing=True
+                )
+                fresh[ruleset.digest] = one
+                with store.writing(one.namespace) as tx:
+                    return one._remember(tx, turn, one._scan(turn, turn.said_at)).decisions
+
+            return replay_log(self.store, self.namespace, self.ruleset, self.runtime, again)
+
+    def polish(self, *, limit: int = 100) -> list[tuple[str, str, str]]:
+        """Let the configured LLM reword waiting sentences: (item, outcome, sentence that stands)."""
+        from .polishing import polish_waiting
+
+        return polish_waiting(
+            self.store, self.namespace, self.ruleset, self.settings, limit=limit, ner=self._ner, holder="recordari"
+        )  # fmt: skip
+
+
+def _moment(given: str | datetime | None, name: str) -> datetime | None:
+    """A time with an offset, or a clear error."""
+    if given is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(given) if isinstance(given, str) else given
+    except ValueError:
+        raise IntakeError(f"{name}: {given!r} is no ISO 8601 time. Write e.g. 2026-03-18T10:00:00+08:00") from None
+    if moment.tzinfo is None:
+        raise IntakeError(f"{name}: {given!r} has no UTC offset. Write e.g. 2026-03-18T10:00:00+08:00")
+    return moment
