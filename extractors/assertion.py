@@ -55,7 +55,7 @@ def find_cues(
     masked = mask(normalized, mentions, parts)
     layout = Layout(masked.text)
     found = _pruned(_matches(masked, layout, compiled, speaker))
-    found = [_with_repair(cue, masked, layout) for cue in found]
+    found = [_with_repair(cue, found, masked, layout) for cue in found]
     cues = [_finished(cue, found, masked, layout, mentions) for cue in found]
     kept = {(cue.start, cue.end, cue.kind): cue for cue in sorted(cues, key=_order, reverse=True)}
     return tuple(sorted(kept.values(), key=_order))
@@ -115,11 +115,13 @@ def _pruned(found: list[_Found]) -> list[_Found]:
     ]
 
 
-def _with_repair(cue: _Found, masked: Masked, layout: Layout) -> _Found:
+def _with_repair(cue: _Found, found: list[_Found], masked: Masked, layout: Layout) -> _Found:
     """Give a repair its two spans; with nothing before it in this turn it corrects what was said earlier."""
     if cue.kind != "repair" or cue.reparandum is not None:
         return cue
-    reparandum, repair = align(masked, layout, cue.start, cue.end)
+    answers = {"correction", "rejection", "confirmation"}
+    taken = [(other.start, other.end) for other in found if other.kind in answers]
+    reparandum, repair = align(masked, layout, cue.start, cue.end, taken)
     if cue.repair is not None:
         repair = cue.repair
     if reparandum is None:
@@ -224,11 +226,14 @@ def _within(span: Span, outer: tuple[int, int] | None) -> bool:
 
 
 def _is_change(repair: Cue, scan: Scan) -> bool:
-    """True when a change cue stands between the two sides: from A *changed to* B."""
-    if repair.reparandum is None or repair.repair is None:
+    """True when the sentence tells a change from the one side to the other: 从A改成B, moved from A to B."""
+    if repair.reparandum is None or repair.repair is None or repair.repair[0] < repair.reparandum[0]:
         return False
-    low, high = sorted((repair.reparandum[1], repair.repair[0]))
-    return any(cue.kind == "change" and low <= cue.start and cue.end <= high for cue in scan.cues)
+    for cue in scan.cues:
+        if cue.kind == "change" and cue.scope is not None and cue.scope[0] <= repair.repair[0] < cue.scope[1]:
+            if cue.start >= repair.reparandum[1] or cue.end <= repair.start:
+                return True
+    return False
 
 
 def replaced_by(scan: Scan, index: int) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from .cues import is_slot
 from .scopes import Layout, Masked, mentions_in
@@ -13,12 +14,13 @@ _OPENERS = frozenset({"what", "who", "whom", "whose", "which", "when", "where", 
 _SENTENCES_BACK = 2  # "Budget is 50k. No wait, 40k.": farther back it is a correction, which bind resolves
 
 
-def align(masked: Masked, layout: Layout, start: int, end: int) -> Pair:
+def align(masked: Masked, layout: Layout, start: int, end: int, taken: Sequence[tuple[int, int]] = ()) -> Pair:
     """Reparandum and repair around an editing phrase at ``start:end``, in masked offsets; None where there is none.
 
     Mentions decide: the first one after the phrase replaces the nearest one of its kind before it. Where no mentions
     pair up, words do: a restart at a question word takes back everything, a repeated word everything since it was
-    first said, otherwise as many words as the repair has, at most to the start of the clause.
+    first said, otherwise as many words as the repair has, at most to the start of the clause. Words in ``taken``
+    (other cues: the "No" of "No, I mean …") are nothing that could be taken back.
     """
     low = _back(layout, start)
     high = layout.sentence(max(start, end - 1))[1]
@@ -30,6 +32,7 @@ def align(masked: Masked, layout: Layout, start: int, end: int) -> Pair:
             if masked.text[early] == masked.text[late]:
                 return (early, early + 1), (late, late + 1)
     left = [hit.span() for hit in _WORD.finditer(layout.text, layout.sentence(max(start - 1, 0))[0], start)]
+    left = [span for span in left if not any(low <= span[0] and span[1] <= high for low, high in taken)]
     right = [hit.span() for hit in _WORD.finditer(layout.text, end, layout.clause(min(end, len(layout.text) - 1))[1])]
     if not right and end < high:
         right = [hit.span() for hit in _WORD.finditer(layout.text, end, high)]
