@@ -14,8 +14,8 @@ from .ledger import LogStore, StoredRow
 from .merkle import Frontier, leaf_hash
 from .record import Private, Record, RecordError, canonical, item_fields, read_record
 
-# Wording is outbox work and may be polished later; its own record says so.
-REWORDED = ("sentence",)
+# What a later version of an item may change without a decision: a polish record says so, and what was answered.
+REWORDED = frozenset({"sentence", "version"})
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -107,6 +107,7 @@ class _Check:
         self.named: dict[str, int] = {}  # item id → the last decision that names it
         self.promised: dict[str, int] = {}  # id/version → the last decision that wrote it
         self.written: dict[str, tuple[int, dict[str, Any]]] = {}  # id/version → that decision and the fields
+        self.answers: dict[str, set[str | None]] = {}  # item id → sentences that polish accepted; None: erased
 
     def wrong(self, seq: int, code: str, message: str) -> None:
         """Note a finding."""
@@ -204,6 +205,9 @@ class _Check:
                     self.erasures.setdefault((seq, name), (record.seq, ground))
         elif record.kind == "decision":
             self._promises(record, private)
+        elif record.kind == "polish" and record.content["outcome"] == "accepted":
+            answer = record.with_private(private).get("answer")
+            self.answers.setdefault(str(record.content["item"]), set()).add(answer)
 
     def _private(self, record: Record, private: dict[str, Private]) -> None:
         for name in sorted(set(private) - set(record.hashes)):
@@ -267,29 +271,51 @@ class _Check:
         seen: set[str] = set()
         ids: set[str] = set()
         for item in items:
-            key = f"{item.id}/{item.version}"
-            seen.add(key)
+            seen.add(_key(item.id, item.version))
             ids.add(item.id)
-            self.counts["items"] += 1
-            if key in self.written:
-                seq, fields = self.written[key]
-                stored = item_fields(item)
-                differs = sorted(
-                    name
-                    for name in {*fields, *stored} - {*REWORDED}
-                    if fields.get(name) != stored.get(name)
-                )  # fmt: skip
-                if differs:
-                    self.wrong(seq, "item", f"item {key} is not as this decision wrote it: {', '.join(differs)} differ")
-            elif key not in self.promised and item.id not in self.named:
-                self.wrong(-1, "item", f"item {key} ({item.slot}) is in memory, but no decision put it there")
+            self.counts["item versions"] += 1
+            self._item(item)
         gone = {seq for seq, _ in self.missing}
         for key, seq in sorted(self.promised.items()):
             if key not in seen and seq not in gone:
                 self.wrong(seq, "item", f"item {key}, which this decision wrote, is not in memory")
+        kept = {key.rpartition("/")[0] for key in self.promised}
         for name, seq in sorted(self.named.items()):
-            if name not in ids and not any(key.startswith(f"{name}/") for key in self.promised) and seq not in gone:
+            if name not in ids and name not in kept and seq not in gone:
                 self.wrong(seq, "item", f"item {name}, which this decision names, is not in memory")
+
+    def _item(self, item: MemoryItem) -> None:
+        """One stored version against what the log says of it."""
+        key = _key(item.id, item.version)
+        if key in self.promised:
+            if key in self.written:  # else erased: nothing left to compare with
+                self._compare(item, key, frozenset())
+            return
+        before = max(
+            (version for version in range(1, item.version) if _key(item.id, version) in self.promised), default=None
+        )
+        if before is None:
+            if item.id not in self.named:
+                self.wrong(-1, "item", f"item {key} ({item.slot}) is in memory, but no decision put it there")
+            return
+        answers = self.answers.get(item.id, set())
+        if item.sentence not in answers and None not in answers:
+            self.wrong(-1, "item", f"item {key} is worded as neither a decision nor an accepted rewriting says")
+        if _key(item.id, before) in self.written:
+            self._compare(item, _key(item.id, before), REWORDED)
+
+    def _compare(self, item: MemoryItem, key: str, free: frozenset[str]) -> None:
+        seq, fields = self.written[key]
+        stored = item_fields(item)
+        differs = sorted(name for name in {*fields, *stored} - free if fields.get(name) != stored.get(name))
+        if differs:
+            name = _key(item.id, item.version)
+            self.wrong(seq, "item", f"item {name} is not as this decision wrote it: {', '.join(differs)} differ")
+
+
+def _key(item: str, version: int) -> str:
+    """How a record names an item version."""
+    return f"{item}/{version}"
 
 
 def canonical_again(text: str) -> str:

@@ -139,7 +139,7 @@ def test_an_untouched_log_verifies_and_says_how_much_was_checked() -> None:
     assert report.ok, report.lines()
     assert report.counts["records"] == 5
     assert report.counts["personal values"] == 15
-    assert report.counts["items"] == 5
+    assert report.counts["item versions"] == 5
     assert report.counts["checkpoints"] == report.counts["witness notes"] == 1
     assert report.lines()[-1] == "verified"
 
@@ -336,8 +336,44 @@ def test_an_item_that_was_changed_by_hand_is_found() -> None:
     assert "value differ" in report.findings[0].message
 
 
-def test_an_item_whose_sentence_was_polished_is_no_finding() -> None:
-    assert check(filled(1), items=[item(0).model_copy(update={"sentence": "The budget is 80,000."})]).ok
+def reworded(log: MemoryLog, answer: str, outcome: str = "accepted") -> None:
+    entry = Entry("polish", {"item": "i-0", "outcome": outcome}, {"answer": answer})
+    LEDGER.append(log, NAMESPACE, [entry], recorded_at=NOON)
+
+
+NEXT = item(0).model_copy(update={"version": 2, "sentence": "The budget is 80,000."})
+
+
+def test_a_version_that_an_accepted_rewriting_worded_is_no_finding() -> None:
+    log = filled(1)
+    reworded(log, "The budget is 80,000.")
+    assert check(log, items=[item(0), NEXT]).ok
+
+
+def test_after_the_answer_is_erased_its_version_still_verifies() -> None:
+    log = filled(1)
+    reworded(log, "The budget is 80,000.")
+    LEDGER.erase(log, NAMESPACE, {1: ["answer"]}, ground="g", actor="dpo", recorded_at=NOON)
+    assert check(log, items=[item(0), NEXT]).ok
+
+
+@pytest.mark.parametrize(("answer", "outcome"), [("Something else.", "accepted"), ("The budget is 80,000.", "refused")])
+def test_a_wording_that_no_accepted_rewriting_gave_is_found(answer: str, outcome: str) -> None:
+    log = filled(1)
+    reworded(log, answer, outcome)
+    assert codes(check(log, items=[item(0), NEXT])) == [(-1, "item")]
+
+
+def test_a_rewriting_is_no_cover_for_another_value() -> None:
+    log = filled(1)
+    reworded(log, "The budget is 80,000.")
+    forged = NEXT.model_copy(update={"value": MoneyValue(amount="90000", currency="CNY")})
+    assert codes(check(log, items=[item(0), forged])) == [(0, "item")]
+
+
+def test_a_sentence_changed_by_hand_is_found() -> None:
+    report = check(filled(1), items=[item(0).model_copy(update={"sentence": "The budget is 80,000."})])
+    assert codes(report) == [(0, "item")]
 
 
 def test_an_item_that_was_deleted_is_found() -> None:
