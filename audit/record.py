@@ -136,8 +136,9 @@ def decision_entry(decision: Decision, written: Iterable[MemoryItem] = ()) -> En
 
 
 def item_fields(item: MemoryItem) -> dict[str, Any]:
-    """An item version as the log keeps it: its fields and the kind under which its value is read again."""
-    return {**dump(item), "kind": item.kind}
+    """An item version as the log keeps it: its fields, times in UTC, and the kind that its value is read by again."""
+    times = {name: utc(value) for name, value in item if isinstance(value, datetime)}
+    return {**dump(item), **times, "kind": item.kind}
 
 
 def read_item(fields: Mapping[str, Any]) -> MemoryItem:

@@ -19,7 +19,9 @@ from recordari.audit.record import (
     commitment,
     decision_entry,
     derived_salts,
+    item_fields,
     random_salts,
+    read_item,
     read_record,
     sealed,
 )
@@ -159,6 +161,14 @@ def test_salts_from_the_system_differ_and_salts_from_a_secret_repeat() -> None:
     assert SALTS("n", 0, "entity") == derived_salts(b"a secret of this test")("n", 0, "entity")
     assert SALTS("n", 0, "entity") != derived_salts(b"another secret")("n", 0, "entity")
     assert SALTS("n", 1, "1") != SALTS("n", 11, "")
+
+
+def test_an_item_version_has_one_form_whatever_zone_its_times_were_given_in() -> None:
+    shanghai = timezone(timedelta(hours=8))
+    moved = ITEM.model_copy(update={"said_at": NOON.astimezone(shanghai), "valid_from": NOON.astimezone(shanghai)})
+    assert item_fields(moved) == item_fields(ITEM.model_copy(update={"valid_from": NOON}))
+    assert item_fields(moved)["said_at"] == "2026-03-18T12:00:00Z"
+    assert read_item(item_fields(moved)) == moved
 
 
 def test_a_short_salt_is_refused() -> None:
