@@ -61,14 +61,13 @@ def upgrade(connection: Connection, to: str = "head") -> None:
     command.upgrade(alembic_config(connection), to)
 
 
-def alembic_config(connection: Connection | None = None) -> Any:
+def alembic_config(connection: Connection) -> Any:
     """Alembic's configuration without an ini file."""
     from alembic.config import Config
 
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
-    if connection is not None:
-        config.attributes["connection"] = connection
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
+    config.attributes.update(connection=connection, metadata=METADATA)
     return config
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Index, Integer, LargeBinary, MetaData, Text, text
+from sqlalchemy import BigInteger, ForeignKeyConstraint, Index, Integer, LargeBinary, MetaData, Text, text
 from sqlmodel import Field, SQLModel
 
 # Schema versions, oldest first: the alembic revisions under migrations/versions. The last one is what this code
@@ -20,6 +20,7 @@ _NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
     "uq": "uq_%(table_name)s_%(column_0_N_name)s",
     "pk": "pk_%(table_name)s",
+    "fk": "fk_%(table_name)s_%(referred_table_name)s",
 }
 METADATA = MetaData(naming_convention=_NAMES)
 
@@ -96,6 +97,7 @@ class ItemRow(Row, table=True):
               postgresql_where=text("replaced_at IS NULL")),
         Index(None, "namespace", "entity", "slot"),
         Index(None, "namespace", "written_by"),
+        ForeignKeyConstraint(["namespace", "written_by"], ["turns.namespace", "turns.turn_id"]),
     )  # fmt: skip
     namespace: str = _key()
     item_id: str = _key()
@@ -123,6 +125,7 @@ class DecisionRow(Row, table=True):
 
     __tablename__ = "decisions"
     __table_args__ = (
+        ForeignKeyConstraint(["namespace", "turn_id"], ["turns.namespace", "turns.turn_id"]),
         Index(None, "namespace", "conversation", "turn"),
         Index("ix_decisions_item", "namespace", "item", sqlite_where=text("item IS NOT NULL"),
               postgresql_where=text("item IS NOT NULL")),
@@ -147,7 +150,10 @@ class ProposalRow(Row, table=True):
     """An agent's suggestion; ``answered_by`` is the turn that accepted or rejected it."""
 
     __tablename__ = "proposals"
-    __table_args__ = (Index(None, "namespace", "conversation", "turn"),)
+    __table_args__ = (
+        ForeignKeyConstraint(["namespace", "turn_id"], ["turns.namespace", "turns.turn_id"]),
+        Index(None, "namespace", "conversation", "turn"),
+    )
     namespace: str = _key()
     turn_id: str = _key()
     number: int = Field(primary_key=True, sa_type=NUMBER)
@@ -171,6 +177,7 @@ class PrivateRow(Row, table=True):
     """A personal value and its salt beside a record; the only part of the ledger that can be destroyed."""
 
     __tablename__ = "private_values"
+    __table_args__ = (ForeignKeyConstraint(["namespace", "seq"], ["records.namespace", "records.seq"]),)
     namespace: str = _key()
     seq: int = Field(primary_key=True, sa_type=NUMBER)
     field: str = _key()

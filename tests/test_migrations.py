@@ -1,0 +1,141 @@
+"""The schema: made at once, or by migrations, it is the same; what is newer or not ours is refused untouched."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from recordari.store.engine import Store
+from recordari.store.errors import CannotOpen, NewerSchema, NotADatabase
+from recordari.store.schema import alembic_config, create, prepare, upgrade, version_of
+from recordari.store.tables import METADATA, REVISIONS
+from sqlalchemy import Connection, create_engine, inspect
+
+
+def shape(connection: Connection) -> dict[str, object]:
+    """Everything that makes a schema: columns, keys, indexes, references."""
+    found = inspect(connection)
+    return {
+        name: (
+            [(each["name"], str(each["type"]), each["nullable"]) for each in found.get_columns(name)],
+            found.get_pk_constraint(name)["constrained_columns"],
+            sorted(
+                (str(each["name"]), tuple(each["column_names"]), each["unique"]) for each in found.get_indexes(name)
+            ),
+            sorted(
+                (tuple(each["constrained_columns"]), each["referred_table"]) for each in found.get_foreign_keys(name)
+            ),
+        )
+        for name in sorted(found.get_table_names())
+        if name != "alembic_version"
+    }
+
+
+def test_migrations_lead_to_the_same_schema_as_the_tables() -> None:
+    with create_engine("sqlite://").begin() as made, create_engine("sqlite://").begin() as migrated:
+        create(made)
+        upgrade(migrated)
+        assert shape(made) == shape(migrated)
+        assert version_of(made, "here") == version_of(migrated, "here") == REVISIONS[-1]
+        assert set(shape(made)) == set(METADATA.tables) - {"alembic_version"}
+
+
+def test_partial_indexes_and_row_ids_are_the_same_too() -> None:
+    def partial(connection: Connection) -> list[str]:
+        rows = connection.exec_driver_sql("SELECT sql FROM sqlite_master WHERE sql LIKE '%WHERE%' ORDER BY name")
+        without = connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE sql LIKE '%WITHOUT ROWID%'")
+        return [*rows.scalars(), *without.scalars()]
+
+    with create_engine("sqlite://").begin() as made, create_engine("sqlite://").begin() as migrated:
+        create(made)
+        upgrade(migrated)
+        assert partial(made) == partial(migrated)
+        assert "search_terms" in partial(made)
+
+
+def test_the_code_knows_every_revision_in_order() -> None:
+    from alembic.script import ScriptDirectory
+
+    with create_engine("sqlite://").begin() as connection:
+        script = ScriptDirectory.from_config(alembic_config(connection))
+        assert tuple(each.revision for each in reversed(list(script.walk_revisions()))) == REVISIONS
+
+
+def test_the_first_migration_can_be_taken_back() -> None:
+    from alembic import command
+
+    with create_engine("sqlite://").begin() as connection:
+        upgrade(connection)
+        command.downgrade(alembic_config(connection), "base")
+        assert shape(connection) == {}
+
+
+def test_no_migration_is_due_after_the_last_one() -> None:
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    with create_engine("sqlite://").begin() as connection:
+        upgrade(connection)
+        assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
+
+
+def test_a_fresh_store_does_not_load_alembic() -> None:
+    program = (
+        "import sys; from recordari.store.engine import Store; Store.open('sqlite://').close();"
+        "sys.exit('alembic' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_a_database_of_a_newer_schema_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "new.db"
+    Store.open(path).close()
+    with sqlite3.connect(path) as raw:
+        raw.execute("UPDATE alembic_version SET version_num = '9999'")
+    raw.close()
+    with pytest.raises(NewerSchema, match=r"new\.db: .*'9999' is newer.*Upgrade Recordari"):
+        Store.open(path)
+
+
+def test_a_database_of_something_else_is_refused_untouched(tmp_path: Path) -> None:
+    path = tmp_path / "shop.db"
+    with sqlite3.connect(path) as raw:
+        raw.execute("CREATE TABLE orders (id INTEGER)")
+    raw.close()
+    before = path.read_bytes()
+    with pytest.raises(NotADatabase, match="database of something else"):
+        Store.open(path)
+    assert path.read_bytes() == before
+
+
+def test_a_file_that_is_no_database_is_refused_untouched(tmp_path: Path) -> None:
+    path = tmp_path / "letter.txt"
+    path.write_text("Dear Sir or Madam, " * 100)
+    with pytest.raises(NotADatabase, match=r"letter\.txt: not a SQLite database"):
+        Store.open(path)
+    assert path.read_text().startswith("Dear Sir")
+
+
+def test_an_empty_file_becomes_a_database(tmp_path: Path) -> None:
+    path = tmp_path / "empty.db"
+    path.touch()
+    with Store.open(path) as store:
+        assert store.namespaces() == ()
+
+
+def test_an_empty_database_has_no_memory_to_read(tmp_path: Path) -> None:
+    path = tmp_path / "empty.db"
+    path.touch()
+    with pytest.raises(CannotOpen, match="no memory in it yet"):
+        Store.open(path, read_only=True)
+
+
+def test_preparing_twice_changes_nothing() -> None:
+    with create_engine("sqlite://").begin() as connection:
+        prepare(connection, "here")
+        before = shape(connection)
+        prepare(connection, "here")
+        assert shape(connection) == before
