@@ -24,7 +24,7 @@ from .rules.ruleset import Ruleset
 from .settings import Settings
 from .store.engine import Store
 from .store.errors import TurnConflict
-from .store.items import reconcile
+from .store.items import as_of, reconcile
 
 if TYPE_CHECKING:
     from .audit.explain import Explanation, Tongue
@@ -273,6 +273,18 @@ class Memory:
             last = max((max(turn.said_at, turn.received_at) for turn in stored if turn), default=None)
             decisions = tuple(decision for receipt in receipts for decision in receipt.decisions)
             return decisions, one.items(as_of=last, history=True)
+
+    def trial(self, turns: Sequence[Turn], known: Known) -> tuple[tuple[Decision, ...], tuple[MemoryItem, ...]]:
+        """Decide turns that begin with what is ``known``, storing nothing: what the inline tests of rules run on."""
+        items = {item.id: item for item in (*known.items, *known.history)}
+        decisions: list[Decision] = []
+        for turn in turns:
+            outcomes, known = self.decide(turn, self._scan(turn, turn.said_at), known, REHEARSAL_SECRET)
+            decisions += [outcome.decision for outcome in outcomes]
+            items |= {item.id: item for outcome in outcomes for item in outcome.written}
+        last = max((max(turn.said_at, turn.received_at) for turn in turns), default=None)
+        found = tuple(items.values())
+        return tuple(decisions), as_of(found, last) if last is not None else found
 
     def _preference(self) -> Preference:
         return "durable" if self.engine.name.startswith("durable") else "reference"

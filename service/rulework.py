@@ -28,7 +28,7 @@ def test(folders: Sequence[Path], *, packs: bool, rule: str | None) -> int:
     from ..rules.load import load
 
     ruleset = load(folders, packs=packs)
-    report = check(ruleset, Memory.trial(ruleset), rule=rule)
+    report = check(ruleset, Memory.rehearsal(ruleset=ruleset).trial, rule=rule)
     for problem in report.problems:
         print(problem, file=sys.stderr)
     print(f"{report.passed} passed, {len(report.problems)} failed, {report.todo} known gaps")

@@ -1,0 +1,262 @@
+"""The command line through its real entry point, as a user or an outside check runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+RECORDARI = str(Path(sys.executable).with_name("recordari"))
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+
+
+def run(*arguments: str, stdin: str | bytes = b"", **environment: str) -> subprocess.CompletedProcess[str]:
+    raw = stdin.encode() if isinstance(stdin, str) else stdin
+    done = subprocess.run(
+        [RECORDARI, *arguments], input=raw, capture_output=True, check=False, env={**os.environ, **environment}
+    )
+    return subprocess.CompletedProcess(
+        done.args, done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
+    )
+
+
+def rows(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def turn(text: str, minute: int = 0, **more: Any) -> dict[str, Any]:
+    return {"at": f"2026-03-18T10:{minute:02d}:00+08:00", "speaker": "user", "text": text, **more}
+
+
+def test_extract_prints_mentions_with_offsets_into_the_original_text() -> None:
+    text = "预算是８万元，最晚6月30日。"
+    request = {
+        "id": "1",
+        "text": text,
+        "lang": None,
+        "said_at": "2026-03-18T10:00:00",
+        "timezone": None,
+        "locale": None,
+    }
+    done = run("extract", stdin=json.dumps(request))
+    assert done.returncode == 0, done.stderr
+    (out,) = rows(done.stdout)
+    assert out["id"] == "1"
+    assert [m["start"] for m in out["mentions"]] == sorted(m["start"] for m in out["mentions"])
+    for mention in out["mentions"]:
+        assert text[mention["start"] : mention["end"]] == mention["text"]
+        assert set(mention) == {"kind", "start", "end", "text", "value", "canonical", "rule"}
+        assert "@" in mention["rule"]
+    money = next(m for m in out["mentions"] if m["kind"] == "money")
+    assert (money["canonical"], money["value"]["amount"], money["value"]["currency"]) == ("80000 CNY", "80000", "CNY")
+
+
+def test_extract_reports_a_bad_line_with_its_number_and_does_the_rest() -> None:
+    lines = [
+        b'{"id": "a", "text": "$5"}',
+        b"{broken",
+        b"\xff\xfe",
+        b'{"id": "b", "text": "x", "colour": 1}',
+        b'{"id": "c", "text": "$6"}',
+    ]
+    done = run("extract", stdin=b"\n".join(lines))
+    assert done.returncode == 1
+    assert [row["id"] for row in rows(done.stdout)] == ["a", "c"]
+    for number, told in ((2, "not JSON"), (3, "not UTF-8"), (4, "colour: unknown field")):
+        assert any(line.startswith(f"<stdin>:{number}:") and told in line for line in done.stderr.splitlines())
+
+
+def test_rehearse_prints_decisions_and_items_and_reports_bad_turns() -> None:
+    good = {"id": "d1", "turns": [turn("预算是8万元。"), turn("预算改成10万元。", 2), turn("谢谢", 4)]}
+    bad = {"id": "d2", "turns": [turn("a"), {"text": "no time"}]}
+    done = run("rehearse", stdin="\n".join(map(json.dumps, (good, bad))))
+    assert done.returncode == 1
+    assert "<stdin>:2:1: turns.1: at: required field is missing" in done.stderr
+    (out,) = rows(done.stdout)
+    by_turn = {index: [d for d in out["decisions"] if d["turn"] == index] for index in range(3)}
+    assert all(by_turn.values())
+    assert [d["action"] for d in by_turn[1]] == ["SUPERSEDE"]
+    assert {d["action"] for d in by_turn[2]} == {"IGNORE"}
+    assert {(i["status"], i["canonical"]) for i in out["items"]} == {
+        ("current", "100000 CNY"),
+        ("superseded", "80000 CNY"),
+    }
+
+
+def test_rehearse_is_byte_identical_under_other_hash_seeds_time_zones_and_locales() -> None:
+    dialogues = []
+    for file in sorted(EXAMPLES.glob("*.jsonl")):
+        turns = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        dialogues.append(json.dumps({"id": file.stem, "turns": turns}, ensure_ascii=False))
+    stdin = "\n".join(dialogues)
+    outputs = {
+        run("rehearse", stdin=stdin, PYTHONHASHSEED=seed, TZ=zone, LC_ALL=locale, LANG=locale).stdout
+        for seed, zone, locale in (
+            ("0", "UTC", "C"),
+            ("1", "Asia/Shanghai", "C.UTF-8"),
+            ("4242", "America/New_York", "POSIX"),
+        )
+    }
+    assert len(outputs) == 1
+    assert len(outputs.pop().splitlines()) == 3
+
+
+def test_both_engines_rehearse_the_examples_alike() -> None:
+    file = EXAMPLES / "legal-zh.jsonl"
+    turns = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    stdin = json.dumps({"id": "x", "turns": turns}, ensure_ascii=False)
+    reference = run("rehearse", "--engine", "reference", stdin=stdin)
+    best = run("rehearse", stdin=stdin)
+    assert reference.returncode == best.returncode == 0, reference.stderr + best.stderr
+    assert reference.stdout == best.stdout
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("cli") / "matter.db"
+    done = run("observe", str(EXAMPLES / "legal-zh.jsonl"), "--store", str(path))
+    assert done.returncode == 0, done.stderr
+    receipts = rows(done.stdout)
+    assert len(receipts) == len((EXAMPLES / "legal-zh.jsonl").read_text(encoding="utf-8").splitlines())
+    assert all(receipt["decisions"] for receipt in receipts)
+    return path
+
+
+def test_observed_items_can_be_listed_recalled_explained_and_verified(store: Path) -> None:
+    at = ("--store", str(store))
+    items = rows(run("items", "--json", *at).stdout)
+    assert any(item["slot"] == "phone" for item in items)
+    past = rows(run("items", "--json", "--history", *at).stdout)
+    assert len(past) > len(items)
+    early = rows(run("items", "--json", "--known-at", "2026-03-18T09:31:00+08:00", *at).stdout)
+    assert len(early) < len(items)
+    hits = rows(run("recall", "预算", "--json", *at).stdout)
+    assert hits
+    assert "预算" in hits[0]["sentence"]
+    explained = run("explain", hits[0]["id"], *at)
+    assert explained.returncode == 0, explained.stderr
+    assert "@" in explained.stdout
+    history = rows(run("history", hits[0]["id"], "--json", *at).stdout)
+    assert len(history) >= 2
+    verified = run("audit", "verify", *at)
+    assert verified.returncode == 0, verified.stdout
+    replayed = run("replay", *at)
+    assert replayed.returncode == 0, replayed.stdout
+    for command in (("items",), ("items", "--history"), ("recall", "电话")):
+        assert run(*command, *at).returncode == 0
+
+
+def test_why_not_gives_the_reason_of_a_refusal(store: Path) -> None:
+    texts = [
+        json.loads(line)["text"] for line in (EXAMPLES / "legal-zh.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    number = next(index for index, text in enumerate(texts) if text.startswith("如果对方要求"))
+    done = run("why-not", f"案件咨询-17:{number}", "--store", str(store))
+    assert done.returncode == 0, done.stderr
+    assert "hypothetical" in done.stdout
+
+
+def test_a_changed_record_is_found_by_verify(store: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.db"
+    with sqlite3.connect(store) as source, sqlite3.connect(copy) as target:
+        source.backup(target)
+        target.execute("UPDATE records SET record = replace(record, 'IGNORE', 'HOLD') WHERE seq = 3")
+        target.execute("UPDATE records SET record = replace(record, 'ADD', 'CONFIRM') WHERE seq = 3")
+    for connection in (source, target):
+        connection.close()
+    for suffix in (".key", ".checkpoints"):
+        (tmp_path / f"copy.db{suffix}").write_bytes((store.parent / f"matter.db{suffix}").read_bytes())
+    done = run("audit", "verify", "--store", str(copy))
+    assert done.returncode == 1
+    assert "record 3" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (("items", "--store", "no-such-folder/x.db"), 3, "no folder"),
+        (("observe", "no-such-file.jsonl"), 3, "no-such-file.jsonl"),
+        (("extract", "--rules", "no-such-rules"), 3, "no such folder"),
+        (("explain", "ffff"), 2, "no item 'ffff'"),
+        (("why-not", "nobody:1"), 2, "no turn 'nobody:1'"),
+        (("items", "--as-of", "yesterday"), 2, "no ISO 8601 time"),
+        (("items", "--as-of", "2026-03-18"), 2, "no UTC offset"),
+        (("frobnicate",), 2, "frobnicate"),
+    ],
+)
+def test_wrong_use_and_unreadable_input_have_their_exit_codes(
+    arguments: tuple[str, ...], code: int, told: str, tmp_path: Path
+) -> None:
+    done = run(*arguments, RECORDARI_STORE=str(tmp_path / "fresh.db"))
+    assert done.returncode == code, done.stderr
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "notes.db"
+    path.write_text("these are my notes, not a database\n" * 100, encoding="utf-8")
+    before = path.read_bytes()
+    done = run("observe", "--store", str(path), stdin=json.dumps(turn("预算8万元")))
+    assert done.returncode == 3
+    assert "notes.db" in done.stderr
+    assert path.read_bytes() == before
+
+
+def test_a_read_only_database_gives_a_clear_error(tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        # Root writes through permissions; an immutable name is the nearest: a folder in place of the file.
+        path = tmp_path / "folder.db"
+        path.mkdir()
+        told = "a folder"
+    else:
+        path = tmp_path / "ro.db"
+        run("observe", "--store", str(path), stdin=json.dumps(turn("预算8万元")))
+        path.chmod(0o444)
+        told = "read"
+    done = run("observe", "--store", str(path), stdin=json.dumps(turn("预算9万元")))
+    assert done.returncode == 3
+    assert told in done.stderr
+
+
+def test_the_same_turn_twice_is_remembered_once_and_other_content_under_its_id_is_an_error(tmp_path: Path) -> None:
+    at = ("--store", str(tmp_path / "x.db"))
+    first = json.dumps(turn("预算8万元", turn_id="t1"))
+    other = json.dumps(turn("预算9万元", turn_id="t1"))
+    assert run("observe", *at, stdin=first).returncode == 0
+    again = run("observe", *at, stdin=f"{first}\n{other}\n")
+    assert again.returncode == 1
+    (receipt,) = rows(again.stdout)
+    assert receipt["repeated"] is True
+    assert "<stdin>:2:1:" in again.stderr
+    assert "other content" in again.stderr
+    assert [i["canonical"] for i in rows(run("items", "--json", *at).stdout)] in (["80000 CNY"], ["80000 XXX"])
+
+
+def test_a_turn_of_ten_megabytes_is_refused_and_the_others_are_kept(tmp_path: Path) -> None:
+    at = ("--store", str(tmp_path / "x.db"))
+    big = json.dumps(turn("8" * 10_000_000))
+    done = run("observe", *at, stdin=f"{big}\n{json.dumps(turn('预算8万元'))}\n")
+    assert done.returncode == 1
+    assert "10,000,000 characters" in done.stderr
+    assert len(rows(done.stdout)) == 1
+
+
+def test_the_demo_ends_with_a_verified_log() -> None:
+    done = run("demo", "--quick", COLUMNS="160")
+    assert done.returncode == 0, done.stderr
+    assert "SUPERSEDE" in done.stdout
+    assert "verified" in done.stdout
+
+
+def test_rule_commands_find_nothing_wrong_with_the_shipped_packs_and_print_schemas() -> None:
+    schema = run("rules", "schema", "slot")
+    assert schema.returncode == 0
+    assert json.loads(schema.stdout)["properties"]["slot"]
+    assert run("rules", "schema", "nonsense").returncode == 2
