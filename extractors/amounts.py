@@ -140,6 +140,30 @@ def tenths(number: Num, half: Any = None) -> Measure | None:
     return Measure(num.times(Decimal(10)) if small else num, "percent", "%")
 
 
+@function("tenths_and", gives="rate")
+def tenths_and(number: Num, digit: Num) -> Measure | None:
+    """七成六 → 76 %."""
+    size = digit.exact
+    if number.exact is None or size is None or not 0 < size < 10 or size % 1:
+        return None
+    return tenths(number.plus(size / 10))
+
+
+@function("plus_half_unit")
+def plus_half_unit(value: Measure) -> Measure | None:
+    """三斤半 → 3.5 斤."""
+    exact = value.num.exact
+    if exact is None or exact % 1:
+        return None
+    return replace(value, num=Num(exact + Decimal("0.5")))
+
+
+@function("dozens", gives="number")
+def dozens(number: Num) -> Num:
+    """十打 → 120."""
+    return number.times(Decimal(12))
+
+
 @function("margin", gives="rate")
 def margin(base: str, sign: str, rate: Measure) -> Measure | None:
     """LPR+35bp: a margin over a benchmark."""
@@ -178,7 +202,8 @@ def fields(num: Num) -> dict[str, Any]:
 def finish_number(value: Num, context: Context, place: Place) -> NumberValue | None:
     """A bare number; one Chinese digit alone (一 in 一下) and units alone (千万 in 千万别) say nothing."""
     del context
-    if not place.text.isascii() and (len(place.text) == 1 or not set(place.text) - _UNITS):
+    alone = place.text == place.normalized.text.strip(" \n.。!！")
+    if not place.text.isascii() and not alone and (len(place.text) == 1 or not set(place.text) - _UNITS):
         return None
     return NumberValue(**fields(value))
 

@@ -60,7 +60,7 @@ ARABIC = re.compile(r"[0-9]{1,3}(?:,[0-9]{3}){1,4}(?:\.[0-9]{1,4})?|[0-9]{1,12}(
 RUN = re.compile(r"[零〇○一二三四五六七八九两壹贰叁肆伍陆柒捌玖貮参廿卅卌十拾百佰千仟几数上]")
 # A digit string (year, telephone number) has no unit: its characters are read one by one.
 DIGIT_STRING = re.compile(r"[零〇○一二三四五六七八九壹贰叁肆伍陆柒捌玖]{2,16}")
-_FEW = (Decimal(2), Decimal(9))
+_FEW = (Decimal(1), Decimal(10))
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def _big(text: str, at: int) -> tuple[int, int] | None:
     factor, end = 1, at
     if text[end : end + 1] == "个" and text[end + 1 : end + 2] in {"亿", "万"}:
         end += 1
-    elif text[end : end + 1] == " " and text[end - 1].isascii() and text[end + 1 : end + 2] in BIG:
+    elif text[end : end + 1] == " " and text[end + 1 : end + 2] in BIG:
         end += 1  # "1300 万"
     while end < len(text) and text[end] in BIG and factor < 10**16:
         factor *= BIG[text[end]]
@@ -128,9 +128,15 @@ def _whole(text: str, at: int) -> _Read | None:
             break
         scale = _big(text, section.end)
         factor = scale[0] if scale else 1
-        if factor >= last:
-            break
         num = section.num
+        if factor >= last:
+            whole = total + (num.amount or 0)
+            if factor < 10**8 or last >= 10**8 or num.exact is None or scale is None:
+                break
+            total, last = Decimal(0), factor  # 四千万八千三百亿: the larger unit counts all before it
+            result = _Read(Num(whole * factor, scale=factor), scale[1], factor)
+            end, unit, total = scale[1], factor, whole * factor
+            continue
         stop = scale[1] if scale else section.end
         alone = num.amount is not None and num.bound == "=" and not num.approx and section.unit == 1
         short = skipped == end and result is not None and factor == 1 and section.end - skipped == 1
@@ -138,7 +144,7 @@ def _whole(text: str, at: int) -> _Read | None:
             num = num.times(Decimal(unit) / 10)  # 一万二: the unit left out is the next lower one
         elif short and num.low is not None and unit >= 100:
             num = num.times(Decimal(unit) / 10)
-        whole = replace(num.times(Decimal(factor)).plus(total), scale=factor)
+        whole = replace(num.times(Decimal(factor)).plus(total), scale=factor if factor > 1 else _lent(section.unit))
         result = _Read(whole, stop, factor if factor > 1 else section.unit)
         end, last, unit = stop, factor, result.unit
         if num.bound != "=" or num.approx or num.amount is None:
@@ -147,6 +153,11 @@ def _whole(text: str, at: int) -> _Read | None:
         if factor == 1:
             break
     return None if result is None else _softened(text, result)
+
+
+def _lent(unit: int) -> int:
+    """三到五百: hundreds and thousands are lent to the first figure, tens are not (二到五十)."""
+    return unit if unit >= 100 else 1
 
 
 def _softened(text: str, found: _Read) -> _Read:
@@ -233,7 +244,7 @@ def _piece(text: str, at: int, first: bool) -> tuple[Num, int, int] | None:
     if match is None or (at and text[at - 1].isascii() and (text[at - 1].isdigit() or text[at - 1] == ".")):
         return None
     end = match.end()
-    factor = SMALL.get(text[end : end + 1], 1)
+    factor = 1 if text[end : end + 2] == "千米" else _small(text, end)
     return Num(Decimal(match[0].replace(",", ""))), end + (1 if factor > 1 else 0), factor
 
 
@@ -247,8 +258,18 @@ def _digit(text: str, at: int) -> tuple[Num, int, int] | None:
             num = Num(low=Decimal(one), high=Decimal(second))
             return num, at + (3 if factor > 1 else 2), factor
         return Num(Decimal(one)), at + 1, 1
-    factor = SMALL.get(text[at + 1 : at + 2], 1)
+    factor = _small(text, at + 1)
+    if text[at] == "两" and factor == 1 and at and text[at - 1] in {*SMALL, *BIG} and text[at + 1 : at + 2] not in BIG:
+        return None  # 三十两: the 两 is a weight
     return Num(Decimal(one)), at + (2 if factor > 1 else 1), factor
+
+
+def _small(text: str, at: int) -> int:
+    """The small unit at ``at``; 千 of 千克, 千米, 千瓦 belongs to the measure."""
+    char = text[at : at + 1]
+    if char == "千" and text[at + 1 : at + 2] in {"克", "瓦", "卡"}:
+        return 1
+    return SMALL.get(char, 1)
 
 
 def find(text: str) -> Iterator[tuple[int, int, Num, bool]]:

@@ -171,6 +171,10 @@ class Compiler:
                 self._problem(file, path, f"no vocabulary {entry[1:]!r}")
                 return []
             return [_near(word_regex(normalize(word).lower), side) for word in sorted(vocabulary.entries())]
+        if len(entry) > 3 and entry.startswith("~/") and entry.endswith("/"):
+            if not self._safe(file, path, entry[2:-1]):
+                return []
+            return [f"(?:{entry[2:-1]})(?!\\s)" if side == 0 else f"(?<!\\s)(?:{entry[2:-1]})"]
         if len(entry) > 2 and entry.startswith("/") and entry.endswith("/"):
             return [f"(?:{entry[1:-1]})"] if self._safe(file, path, entry[1:-1]) else []
         return [_near(word_regex(normalize(entry).lower), side)]

@@ -67,9 +67,16 @@ def _with_digits(whole: Measure | None, digits: Num, parts: Decimal) -> Measure 
     if whole is None:
         return None
     a, b = whole.num.exact, digits.exact
-    if a is None or b is None or a % 1 or b % 1 or not 0 < b < 100 or whole.num.scale > 1 or digits.scale > 1:
+    if a is None or b is None or a % 1 or b % 1 or not 0 < b < 100 or whole.num.scale >= 10000 or digits.scale > 1:
         return None
     return replace(whole, num=Num(a + b / parts))
+
+
+@function("add_hundredths", gives="sum")
+def add_hundredths(whole: Measure | None, digits: Num) -> Measure | None:
+    """20 rupees 43: two figures after the unit."""
+    size = digits.exact
+    return _with_digits(whole, digits, Decimal(100)) if size is not None and size >= 10 else None
 
 
 @function("scaled", gives="sum")
@@ -86,8 +93,8 @@ def scaled_sum(number: Num, code: tuple[int, str]) -> Measure | None:
     return scaled(money(number, code[1]), code[0])
 
 
-@function("whole", gives="sum")
-def whole(value: Measure) -> Measure | None:
+@function("as_said", gives="sum")
+def as_said(value: Measure) -> Measure | None:
     """伍万元整: nothing follows."""
     return value
 

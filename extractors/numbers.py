@@ -23,7 +23,7 @@ _SWISS = re.compile(r"[0-9]{1,3}(?:'[0-9]{3})+(?:[.,][0-9]{1,2})?")
 _SPACED = re.compile(r"[0-9]{1,3}(?: [0-9]{3})+(?:[.,][0-9]{1,2})?")
 _COMMA = re.compile(r"[0-9]{1,9},[0-9]{1,2}")
 _PLAIN = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15})?|\.[0-9]{1,10}")
-_INT_SPACED = re.compile(r"[0-9]{1,3}(?: [0-9]{3})+")
+_POWER = re.compile(r"(?<![0-9.])([0-9]{1,6}(?:\.[0-9]{1,10})?)(e|\^)([+-]?[0-9]{1,2})(?![0-9.a-z])")
 
 # Scales that can follow digits. The first table is safe anywhere; letters of the second also mean metres, minutes,
 # millimetres or bytes, and count only where a production asks for a ``figure`` (money).
@@ -34,26 +34,34 @@ _SCALES = {
     "dozen": 12, "dozens": 12,
 }  # fmt: skip
 _LOOSE = {"m": 10**6, "mm": 10**6, "mn": 10**6, "mil": 10**6, "mill": 10**6, "b": 10**9, "g": 10**9, "cr": 10**7,
-          "t": 10**12, "grand": 1000, "thou": 1000}  # fmt: skip
+          "t": 10**12, "thou": 1000}  # fmt: skip
 _SCALE = re.compile(
     r" ?-?(" + "|".join(sorted((*_SCALES, *_LOOSE), key=len, reverse=True)) + r")(?![a-z])", re.IGNORECASE
 )
 
-_ONES = {w: i for i, w in enumerate(
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen".split())} | {"naught": 0, "nought": 0, "nil": 0}  # fmt: skip
-_TENS = {w: i * 10 for i, w in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)} | {
-    "fourty": 40
-}
-_MULTIPLES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12,
-              "lakh": 10**5, "crore": 10**7, "dozen": 12, "dozens": 12, "score": 20}  # fmt: skip
-_FRACTIONS = {"half": Decimal("0.5"), "quarter": Decimal("0.25"), "quarters": Decimal("0.25")}
-_WORD = "|".join(sorted({*_ONES, *_TENS, *_MULTIPLES, "half", "quarter", "quarters"}, key=len, reverse=True))
-# The first word starts the run; "and", "a", "point" and hyphens may stand inside.
-_WORDS = re.compile(
-    rf"(?<![a-z])(?:(?:an?|half an?) )?(?:{_WORD})(?:(?:[ -]| and (?:an? )?| point |, )(?:{_WORD}))*(?![a-z])"
+_ONES = {
+    "zero": 0, "naught": 0, "nought": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
+    "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15,
+    "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19,
+}  # fmt: skip
+_TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fourty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80,
+         "ninety": 90}  # fmt: skip
+_MULTIPLES = {"hundred": 100, "hundreds": 100, "thousand": 1000, "million": 10**6, "billion": 10**9,
+              "trillion": 10**12, "lakh": 10**5, "lakhs": 10**5, "crore": 10**7, "crores": 10**7, "dozen": 12,
+              "dozens": 12, "score": 20}  # fmt: skip
+_PARTS = {"half": 2, "halve": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7,
+          "eighth": 8, "ninth": 9, "tenth": 10, "twelfth": 12, "twentieth": 20, "hundredth": 100,
+          "thousandth": 1000, "millionth": 10**6}  # fmt: skip
+_ONE = "|".join(sorted(_ONES, key=len, reverse=True))
+_TEN = "|".join(_TENS)
+_START = re.compile(
+    rf"(?<![a-z])(?:an? )?(?:{_ONE}|{_TEN}|hundred|thousand|million|billion|dozen|half|quarter)(?![a-z])"
 )
-_HEAD = re.compile(rf"(?<![a-z])(?:{_WORD})(?![a-z])")
+# "three quarters", "a fifth", "fifty-four hundredths": numerator and denominator, after "and" or alone.
+_SHARE = re.compile(rf"(an?|(?:(?:{_TEN})(?:[ -](?:{_ONE}))?|{_ONE}))[ -]({'|'.join(_PARTS)})(s?)(?![a-z])")
+_OF_SCALE = re.compile(r"(?: of an?)? (thousand|million|billion|trillion)(?![a-z])")
+_TOKEN = re.compile(r"(?:[ -]|, )?([a-z]+|[0-9]{1,3}(?:\.[0-9]{1,4})?(?![0-9]))")
+_LONGEST = 120  # characters of number words
 
 
 @source("digits")
@@ -71,8 +79,12 @@ def numbers(normalized: Normalized) -> Iterator[Edge]:
         for start, end, num, latent in chinese_numerals.find(text):
             yield Edge("number", start, end, num, "numbers.chinese", 1, 1, latent)
     yield from _printed(text)
-    if _HEAD.search(normalized.lower):
-        yield from english(normalized.lower)
+    if "e" in text or "^" in text:
+        for match in _POWER.finditer(text):
+            base, power = Decimal(match[1]), int(match[3])
+            value = base.scaleb(power) if match[2] == "e" else base ** min(power, 30)
+            yield Edge("number", match.start(), match.end(), Num(value), "numbers.arabic", 1, 1)
+    yield from english(normalized.lower)
 
 
 def _printed(text: str) -> Iterator[Edge]:
@@ -83,7 +95,11 @@ def _printed(text: str) -> Iterator[Edge]:
             return
         start, end = match.span()
         before = text[start - 1 : start]
-        if before.isdigit() or (before == "." and text[start].isdigit() and text[start - 2 : start - 1].isdigit()):
+        if (
+            before.isdigit()
+            or (before == "." and text[start] == ".")
+            or (before == "." and text[start - 2 : start - 1].isdigit())
+        ):
             at = end
             continue  # the tail of a version or of a longer number
         at = end
@@ -110,6 +126,10 @@ def _scaled(text: str, start: int, end: int, num: Num, safe: bool) -> Iterator[E
         kind = "number" if safe and (sure or capital) else "figure"
         scaled = replace(num.times(Decimal(factor)), scale=factor)
         yield Edge(kind, start, scale.end(), scaled, "numbers.arabic", 1, 1)
+        if word in _MULTIPLES:  # 4 thousand 3 hundred and 21; 3 million and a half
+            longer = _words(text[: end + _LONGEST].lower(), start)
+            if longer is not None and longer[1] > scale.end():
+                yield Edge("number", start, longer[1], Num(longer[0]), "numbers.english", 1, 1)
     if not text.isascii():
         found = chinese_numerals.read(text, start)
         if found is not None and found[1] > end:
@@ -145,92 +165,120 @@ def _figures(printed: str) -> Iterator[tuple[int, Num, bool]]:
 
 
 def english(low: str) -> Iterator[Edge]:
-    """Number words: every run, and its longest readable beginning."""
+    """Number words: the longest readable number from each first word."""
     at = 0
     while True:
-        match = _WORDS.search(low, at)
+        match = _START.search(low, at)
         if match is None:
             return
-        found = spelled(low, match.start(), match.end())
-        if found is None:
-            at = match.end()
-            continue
-        value, end = found
-        said = low[match.start() : end]
-        last = said.split()[-1].split("-")[-1]
-        scale = _MULTIPLES.get(last, 1)
-        num = Num(value, scale=scale if scale >= 1000 else 1)
-        yield Edge("number", match.start(), end, num, "numbers.english", 1, 0, said in _MULTIPLES)
-        at = max(end, match.start() + 1)
+        found = spelled(low, match.start())
+        at = match.end()
+        if found is not None:
+            value, end, scale = found
+            if end > match.start():
+                yield Edge("number", match.start(), end, Num(value, scale=scale), "numbers.english", 1, 0)
+                at = max(at, end)
 
 
-_TOKEN = re.compile(r"(?:[ -]|, )?(and|point|[a-z]+)")
+def spelled(low: str, start: int) -> tuple[Decimal, int, int] | None:
+    """The number that begins at ``start``: value, end, and the multiplier said last."""
+    alone = _share(low, start)
+    if alone is not None and (low[start] != "a" or low.startswith(("a half", "a quarter"), start)
+                              or low.startswith(" of ", alone[1])):  # fmt: skip
+        return _of_scale(low, alone[0], alone[1])
+    half = re.compile(r"(?:a )?(half|quarter) (?:an? )?(?=(?:hundred|thousand|million|billion|dozen)(?![a-z]))").match(
+        low, start
+    )
+    if half is not None:
+        scale = _TOKEN.match(low, half.end())
+        if scale is not None:
+            factor = _MULTIPLES[scale[1]]
+            return Decimal(factor) / _PARTS[half[1]], scale.end(), factor if factor >= 1000 else 1
+    return _words(low, start)
 
 
-def spelled(low: str, start: int, stop: int) -> tuple[Decimal, int] | None:
-    """The value of number words from ``start``, and where the readable beginning ends."""
+def _share(low: str, at: int) -> tuple[Decimal, int] | None:
+    """A numerator and a denominator: one eighth, three quarters."""
+    match = _SHARE.match(low, at)
+    if match is None:
+        return None
+    words = re.split("[ -]", match[1])
+    top = sum(1 if w in {"a", "an"} else _ONES.get(w, _TENS.get(w, 0)) for w in words)
+    if (top > 1) != bool(match[3]):
+        return None  # "two third" and "one thirds" are ordinals or slips
+    return _divided(Decimal(top), _PARTS[match[2]]), match.end()
+
+
+def _divided(top: Decimal, bottom: int) -> Decimal:
+    value = top / bottom
+    return value.quantize(Decimal(1).scaleb(-15)).normalize() if len(str(value)) > 18 else value
+
+
+def _of_scale(low: str, value: Decimal, end: int) -> tuple[Decimal, int, int]:
+    """Two thirds of a million, three quarters billion."""
+    scale = _OF_SCALE.match(low, end)
+    if scale is None:
+        return value, end, 1
+    factor = _MULTIPLES[scale[1]]
+    return value * factor, scale.end(), factor
+
+
+def _words(low: str, start: int) -> tuple[Decimal, int, int] | None:
+    """Tens, hundreds and thousands in falling order; stops where the words no longer fit."""
     total = group = Decimal(0)
-    last = 10**15  # the last multiple: they must fall
-    best: tuple[Decimal, int] | None = None
-    previous = ""
-    at = start
-    while at < stop:
-        token = _TOKEN.match(low, at)
-        if token is None:
-            break
+    last = 10**16  # the last multiple: they must fall
+    best: tuple[Decimal, int, int] | None = None
+    previous, at = "", start
+    while at - start < _LONGEST and (token := _TOKEN.match(low, at)) is not None:
         word, end = token[1], token.end()
-        if word == "and":
-            if previous not in {*_ONES, *_TENS, *_MULTIPLES}:
+        if word == "and" and previous:
+            mixed = _share(low, end + 1)
+            if mixed is not None:  # a million and a half: half a million; a hundred and a half: a half
+                unit = last if previous in _MULTIPLES and last >= 1000 and group == 0 and last < 10**16 else 1
+                return _of_scale(low, total + group + mixed[0] * unit, mixed[1])
+            if previous not in _MULTIPLES:
                 break
-        elif word in {"a", "an"}:
-            if previous not in {"", "and", "half"}:
+        elif word in {"a", "an"} and not previous:
+            pass
+        elif word == "point" and best is not None:
+            return _after_point(low, end, total + group) or best
+        elif word in _ONES or word[0].isdigit():
+            size = Decimal(_ONES.get(word, 0)) if word in _ONES else Decimal(word)
+            if previous in _ONES or previous[:1].isdigit() or (previous in _TENS and not 0 < size < 10):
                 break
-        elif word == "point":
-            return _after_point(low, end, stop, total + group) or best
-        elif word in _ONES:
-            if previous in _ONES or (previous in _TENS and not 0 < _ONES[word] < 10):
-                break
-            group += _ONES[word]
-        elif word in _TENS:
-            if previous in _ONES or previous in _TENS:
-                break
+            after = _TOKEN.match(low, end)
+            if word[0].isdigit() and group and after is not None and after[1] == "hundred":
+                break  # 3 hundred and 2.12 hundred are two numbers
+            group += size
+        elif word in _TENS and previous not in _ONES and previous not in _TENS and not previous[:1].isdigit():
             group += _TENS[word]
-        elif word in _FRACTIONS:
-            if previous == "" and group == 0:
-                group, total = _FRACTIONS[word], Decimal(0)
-            elif previous in {"and", "a"}:
-                group += _FRACTIONS[word]
-            else:
-                break
-        elif word in _MULTIPLES:
+        elif word in _MULTIPLES and previous != "and" and (group or previous in {"a", "an", *_MULTIPLES}):
             factor = _MULTIPLES[word]
-            if factor >= last and factor != 100:
-                break
-            if previous == "and":
-                break
-            if factor == 100 or factor in (12, 20):
+            if factor in (100, 12, 20):
+                if group >= 100 and factor == 100:
+                    break
                 group = (group or Decimal(1)) * factor
-            else:
+            elif factor < last:
                 total += (group or Decimal(1)) * factor
                 group, last = Decimal(0), factor
+            elif group == 0 and total:  # a hundred thousand million
+                total, last = total * factor, factor
+            else:
+                break
         else:
             break
         if word not in {"and", "a", "an"}:
-            best = (total + group, end)
+            best = (total + group, end, last if word in _MULTIPLES and group == 0 else 1)
         previous, at = word, end
     return best
 
 
-def _after_point(low: str, at: int, stop: int, whole: Decimal) -> tuple[Decimal, int] | None:
+def _after_point(low: str, at: int, whole: Decimal) -> tuple[Decimal, int, int] | None:
     """three point one four (million)."""
     decimals, end = "", at
-    while end < stop and (token := _TOKEN.match(low, end)) is not None and token[1] in _ONES and _ONES[token[1]] < 10:
+    while len(decimals) < 8 and (token := _TOKEN.match(low, end)) is not None and _ONES.get(token[1], 20) < 20:
         decimals += str(_ONES[token[1]])
         end = token.end()
     if not decimals:
         return None
-    value = whole + Decimal("0." + decimals)
-    scale = _TOKEN.match(low, end)
-    if scale is not None and scale.end() <= stop and _MULTIPLES.get(scale[1], 0) >= 100:
-        return value * _MULTIPLES[scale[1]], scale.end()
-    return value, end
+    return _of_scale(low, whole + Decimal("0." + decimals), end)
