@@ -33,8 +33,10 @@ MOST_VALUES = 480  # distinct feature=value pairs a shard; with 513 values creat
 MOST_EXPRESSION = 26  # single conditions + 2 per list in one row; the parser has 32 places
 CHILD_SECONDS = 30  # creation takes milliseconds or never returns
 COUNT_STEPS = 2_000  # work limit of the count of rows that may fire together
-# Every fact carries this flag, so that a catch-all has something to ask.
+# Every fact carries this flag, and every ruleset ends with a rule that asks for nothing else. Deleting a session in
+# which no action was started frees memory that was never set (state.c leaves `context` uninitialised) and crashes.
 ALWAYS = "always"
+NOTHING = "nothing"
 
 Definition = dict[str, dict[str, Any]]
 
@@ -101,6 +103,7 @@ def definition_of(rows: Sequence[TableRow]) -> Definition:
             alternatives = [{name: value} for value in values]
             parts.append(alternatives[0] if len(alternatives) == 1 else {"$or": alternatives})
         definition[f"r{place}"] = {"pri": place, "all": [{"m": {"$and": parts} if len(parts) > 1 else parts[0]}]}
+    definition[NOTHING] = {"pri": len(rows), "all": [{"m": {ALWAYS: "y"}}]}
     return definition
 
 
@@ -108,8 +111,10 @@ def inspect(definition: Definition) -> list[str]:
     """Why this definition must not reach durable-rules; empty when it holds nothing but the safe shape."""
     wrong: list[str] = []
     pairs: set[tuple[str, str]] = set()
-    if len(definition) > MOST_ROWS:
+    if len(definition) > MOST_ROWS + 1:
         wrong.append(f"{len(definition)} rules in one ruleset, at most {MOST_ROWS}")
+    if not definition or list(definition.values())[-1].get("all") != [{"m": {ALWAYS: "y"}}]:
+        wrong.append("the last rule must match every fact: a session in which nothing started cannot be deleted")
     for place, (name, rule) in enumerate(definition.items()):
         if set(rule) != {"pri", "all"} or rule["pri"] != place:
             wrong.append(f"{name}: only `pri` (in order) and `all` are allowed")
@@ -228,7 +233,6 @@ class DurableEngine:
         self.name = f"durable-rules {version()}"
         self.note = note
         self._native = durable.durable_rules_engine
-        self._not_handled = durable.MessageNotHandledException
         pieces = shards_of(table)
         definitions = [definition_of(piece) for piece in pieces]
         wrong = [complaint for definition in definitions for complaint in inspect(definition)]
@@ -241,10 +245,9 @@ class DurableEngine:
         self._shards = [_Shard(self._host, *each) for each in zip(names, pieces, definitions, strict=True)]
         self._sid = count(1)
         self._lock = threading.Lock()
-        # The library frees a ruleset only when told to; without this a dropped engine leaks a third of a megabyte.
-        handles = [shard.ruleset._handle for shard in self._shards]
-        self._release = weakref.finalize(self, _delete, self._native, handles)
-        self._release.atexit = False
+        self._broken = ""
+        # The library frees a ruleset only when told to; a dropped engine would leak a third of a megabyte.
+        weakref.finalize(self, _delete, self._native, self.handles).atexit = False
 
     def judge(self, features: Mapping[str, str]) -> Verdict:
         """The verdict of the first row that matches; NoVerdict when none does."""
@@ -256,24 +259,35 @@ class DurableEngine:
                     return shard.verdicts[rule]
         raise NoVerdict(features)
 
+    @property
+    def handles(self) -> tuple[int, ...]:
+        """The library's handles of the rulesets, freed with the engine."""
+        return tuple(shard.ruleset._handle for shard in self._shards)
+
     def _first(self, shard: _Shard, fact: dict[str, str]) -> str | None:
-        """The name of the first rule that the fact starts, or None."""
+        """The name of the row that the fact starts first, or None when no row of this shard matches."""
+        if self._broken:
+            raise EngineRefused(self._broken)
         sid = str(next(self._sid))
         fact["sid"] = sid
         try:
-            try:
-                state_offset = shard.ruleset.assert_fact(fact)
-            except self._not_handled:
-                return None
+            state_offset = shard.ruleset.assert_fact(fact)
             started = self._native.start_action_for_state(shard.ruleset._handle, state_offset)
-            if not started:
-                return None
             state, message = started[0], json.loads(started[1])
-            if "exception" in state:
-                raise EngineRefused(f"durable-rules reports: {state}")
-            return str(next(iter(message)))
-        finally:
-            shard.ruleset.delete_state(sid)
+        except Exception as error:
+            # Nothing is known of the session now, and deleting it may crash: the engine is given up instead.
+            self._broken = f"durable-rules failed and is not used any more: {type(error).__name__}: {error}"
+            raise EngineRefused(self._broken) from error
+        shard.ruleset.delete_state(sid)
+        if "exception" in state:
+            raise EngineRefused(f"durable-rules reports: {state}")
+        rule = str(next(iter(message)))
+        return None if rule == NOTHING else rule
+
+
+def _delete(native: Any, handles: Sequence[int]) -> None:
+    for handle in handles:
+        native.delete_ruleset(handle)
 
 
 def _named(rows: Sequence[TableRow]) -> tuple[str, ...]:
@@ -294,8 +308,3 @@ def _quiet_host(base: Any) -> Any:
         return None
 
     return type("QuietHost", (base,), {"_run": _run})()
-
-
-def _delete(native: Any, handles: Sequence[int]) -> None:
-    for handle in handles:
-        native.delete_ruleset(handle)

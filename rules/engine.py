@@ -34,7 +34,7 @@ class RuleEngine(Protocol):
         ...
 
 
-# One durable engine per table and process: a host is costly to make and is freed when nobody holds it any more.
+# One durable engine per rule set and process, as long as somebody holds it; its memory is freed with it.
 _engines: weakref.WeakValueDictionary[str, DurableEngine] = weakref.WeakValueDictionary()
 _lock = threading.Lock()
 

@@ -65,7 +65,8 @@ class GateFile(RuleFile):
             try:
                 re2.compile(pattern)
             except re2.error as error:
-                raise ValueError(f"pattern {pattern!r}: {error}") from None
+                said = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error)
+                raise ValueError(f"pattern {pattern!r}: {said}") from None
         named = [*self.unless.mentions, *(self.mentions if isinstance(self.mentions, list) else ())]
         for kind in named:
             if kind not in VALUE_TYPES:

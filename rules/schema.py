@@ -75,6 +75,9 @@ def read_rule(source: YamlText) -> tuple[RuleFile | None, list[Problem]]:
 def located(source: YamlText, path: Sequence[str | int], key: bool, message: str, way_out: str = "") -> Problem:
     """A complaint with its place in the file."""
     line, column = source.place(path, key=key)
+    quoted = re.search(r"'([^']+)'|\"([^\"]+)\"", message)
+    if not path and not key and quoted:  # a check of the whole file that names what it is about
+        line, column = source.last(quoted[1] or quoted[2]) or (line, column)
     return Problem(source.file, line, column, message, way_out)
 
 

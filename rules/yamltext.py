@@ -59,6 +59,21 @@ class YamlText:
             mark = label.start_mark if key and last and label is not None else node.start_mark
         return (mark.line + 1, mark.column + 1)
 
+    def last(self, text: str) -> tuple[int, int] | None:
+        """Line and column of the last scalar that is exactly this text: where a message about the whole file points."""
+        stack = [self._root] if self._root is not None else []
+        found: Node | None = None
+        while stack:
+            node = stack.pop()
+            if isinstance(node, ScalarNode):
+                if node.value == text and (found is None or node.start_mark.index > found.start_mark.index):
+                    found = node
+            elif isinstance(node, SequenceNode):
+                stack.extend(node.value)
+            else:
+                stack.extend(part for pair in node.value for part in pair)
+        return (found.start_mark.line + 1, found.start_mark.column + 1) if found is not None else None
+
     def _complain(self, node: Node, message: str, way_out: str = "") -> None:
         mark = node.start_mark
         self.problems.append(Problem(self.file, mark.line + 1, mark.column + 1, message, way_out))
