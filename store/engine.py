@@ -25,7 +25,7 @@ from .log import Frontier, split_nodes
 from .reading import Reading
 from .schema import prepare
 from .statements import Columns, Insert, Statement
-from .tables import NAMESPACES
+from .tables import NAMESPACES, storable
 from .writing import Writing
 
 Synchronous = Literal["FULL", "NORMAL", "OFF"]
@@ -136,6 +136,8 @@ class Store:
     def _outer(self, namespace: str) -> Iterator[_Held]:
         if self.read_only:
             raise ReadOnly(self.place, "opened for reading only", "Open it without read_only")
+        if not namespace or not storable(namespace):
+            raise StoreError(self.place, f"{namespace!r} is no name for a namespace", "Choose another")
         if self._thread.held is not None:
             raise StoreError(self.place, "groups do not nest", "End the open one first")
         with self._writer, self._errors():
@@ -203,18 +205,22 @@ class Store:
     def _part(self, held: _Held, *, nested: bool) -> Iterator[Writing]:
         """One block of a group (``nested``), or the only one."""
         connection, namespace = held.connection, held.namespace
+        savepoint = connection.begin_nested() if nested else None
         try:
-            with connection.begin_nested() if nested else contextlib.nullcontext():
-                secret, version, item_rows, size, nodes = self._head(connection, namespace)
-                cache = self._caches.setdefault(namespace, Cache())
-                cache.refresh(connection, namespace, version, item_rows)
-                frontier = Frontier(size, split_nodes(bytes(nodes)))
-                held.tx = Writing(connection, namespace, self.place, bytes(secret), cache, frontier)
-                yield held.tx
-                held.tx.finish()
+            secret, version, item_rows, size, nodes = self._head(connection, namespace)
+            cache = self._caches.setdefault(namespace, Cache())
+            cache.refresh(connection, namespace, version, item_rows)
+            frontier = Frontier(size, split_nodes(bytes(nodes)))
+            held.tx = Writing(connection, namespace, self.place, bytes(secret), cache, frontier)
+            yield held.tx
+            held.tx.finish()
+            if savepoint is not None:
+                savepoint.commit()
         except BaseException:
             self._caches.pop(namespace, None)
-            held.broken = held.broken or (self.backend == "sqlite" and not _in_transaction(connection))
+            held.broken = self.backend == "sqlite" and not _in_transaction(connection)
+            if savepoint is not None and not held.broken:
+                savepoint.rollback()
             raise
         finally:
             held.tx = None
@@ -223,8 +229,6 @@ class Store:
         """The row of a namespace; made, with a secret of its own, at the first write."""
         row = _HEAD.first(connection, name=namespace)
         if row is None:
-            if not namespace or "\0" in namespace:
-                raise StoreError(self.place, f"{namespace!r} is no name for a namespace", "Choose another")
             row = (self._secret if self._secret is not None else os.urandom(32), 0, 0, 0, b"")
             _ADD_NAMESPACE.run(connection, [(namespace, *row)])
         return row

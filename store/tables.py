@@ -38,6 +38,11 @@ def unstamp(written: str) -> datetime:
     return datetime.fromisoformat(written)
 
 
+def storable(key: str) -> bool:
+    """Whether every back end keeps this text: PostgreSQL has no NUL, and half a surrogate pair is no UTF-8."""
+    return "\0" not in key and not any("\ud800" <= char <= "\udfff" for char in key)
+
+
 class Row(SQLModel):
     """Base of the tables: their own metadata, apart from other SQLModel tables of the process."""
 

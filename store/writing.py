@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, literal_column, select, update
 
 from ..model import Known, MemoryItem, Outcome, Proposal, Turn
 from . import search
@@ -17,7 +17,7 @@ from .known import Cache, said_in
 from .log import Frontier
 from .reading import Reading
 from .statements import Insert, Statement
-from .tables import DECISIONS, ITEMS, NAMESPACES, PROPOSALS, RULESETS, RUNTIMES, TURNS, stamp
+from .tables import DECISIONS, ITEMS, NAMESPACES, PROPOSALS, RULESETS, RUNTIMES, TURNS, stamp, storable
 
 _ADD_TURN = Insert(TURNS)
 _ADD_ITEM = Insert(ITEMS)
@@ -31,7 +31,9 @@ _REPLACE = Statement(
 )
 _ORIGIN = Statement(
     select(ITEMS.c.principal, ITEMS.c.ordinal).where(
-        ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.item_id == bindparam("item"), ITEMS.c.version == 1
+        ITEMS.c.namespace == bindparam("namespace"),
+        ITEMS.c.item_id == bindparam("item"),
+        ITEMS.c.version == literal_column("1"),
     )
 )
 _COUNT = Statement(
@@ -79,7 +81,7 @@ class Writing(Reading):
     def write_turn(self, turn: Turn, *, retention: str | None = None) -> None:
         """Keep the turn itself; before anything that refers to it."""
         for name, key in (("turn_id", turn.turn_id), ("entity", turn.entity), ("conversation", turn.conversation)):
-            if not _storable(key):
+            if not storable(key):
                 raise StoreError(self.place, f"{name} {key!r} has a character that no database keeps", "Choose another")
         self._wrote = True
         row = (
@@ -262,14 +264,9 @@ class Writing(Reading):
         return self._frontier
 
 
-def _storable(key: str) -> bool:
-    """PostgreSQL text has no NUL, and half a surrogate pair is no UTF-8."""
-    return "\0" not in key and not any("\ud800" <= char <= "\udfff" for char in key)
-
-
 def _column(words: str) -> str:
     """Words of a text in a column for look-up; the body keeps them as they are."""
-    return words if _storable(words) else "".join(char if _storable(char) else "\ufffd" for char in words)
+    return words if storable(words) else "".join(char if storable(char) else "\ufffd" for char in words)
 
 
 def _json(fields: Mapping[str, Any]) -> str:
