@@ -1,0 +1,172 @@
+"""Periods that are counted from others: shifts, n-th units, nearest weekdays, windows, edges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from .periods import Period, calendar, day_of, floor, midnight, move, step, third, unit_at
+from .time_values import Containing, Cycle, Edge, Impossible, Nearest, Node, Now, Nth, Shifted, Unit, Window, Years
+
+_DAY = timedelta(days=1)
+
+
+def _now(_: Now, __: list[Period], now: datetime) -> list[Period]:
+    return [unit_at(now, "second")]
+
+
+def _cycle(node: Cycle, _: list[Period], now: datetime) -> list[Period]:
+    return [unit_at(now, node.unit, node.n)]
+
+
+def _shifted(node: Shifted, bases: list[Period], now: datetime) -> list[Period]:
+    finest = node.length.said
+    clocked = node.length.finest in ("second", "minute", "hour")
+    found: list[Period] = []
+    for base in bases or [Period(now, now, "second")]:
+        moment = move(base.start, node.length, node.sign)
+        if clocked and finest not in ("day", "week", "month", "year"):
+            grain: Unit = "second" if node.length.finest == "second" else "minute"
+            found.append(unit_at(moment, grain))
+        elif node.base is not None and base.clocked:
+            found.append(Period(moment, moment + (base.end - base.start), base.grain, base.single))
+        elif node.base is not None and base.grain in ("week", "month", "quarter", "year") and base.single:
+            found.append(unit_at(moment, base.grain))
+        else:
+            found.append(day_of(moment))
+            if finest in ("month", "year", "week"):
+                found.append(unit_at(moment, finest))
+    return found
+
+
+def _nth(node: Nth, bases: list[Period], now: datetime) -> list[Period]:
+    found = []
+    for outer in bases or [unit_at(now, "month" if node.weekday else "year")]:
+        if node.weekday is not None:
+            found.append(_nth_weekday(outer, node.weekday, node.n))
+        else:
+            assert node.unit is not None
+            found.append(_nth_unit(outer, node.unit, node.n, node.count))
+    return found
+
+
+def _nth_weekday(outer: Period, weekday: int, n: int) -> Period:
+    if n > 0:
+        first = outer.start + timedelta(days=(weekday - 1 - outer.start.weekday()) % 7)
+        day = day_of(first + timedelta(days=7 * (n - 1)))
+    else:
+        final = outer.end - _DAY
+        day = day_of(final - timedelta(days=(final.weekday() - weekday + 1) % 7 + 7 * (-n - 1)))
+    if not outer.start <= day.start < outer.end:
+        raise Impossible("the period has no such weekday")
+    return day
+
+
+def _nth_unit(outer: Period, unit: Unit, n: int, count: int) -> Period:
+    """The n-th week, day, month … of a period; a week belongs to the period that holds its Thursday (ISO 8601)."""
+    if unit in ("week", "weekend"):
+        first = floor(outer.start, unit)
+        if unit == "week" and first + timedelta(days=3) < outer.start:
+            first += timedelta(days=7)
+        if unit == "weekend" and first < outer.start:
+            first += timedelta(days=7)
+        last = floor(outer.end - _DAY, unit)
+        if unit == "week" and last + timedelta(days=3) >= outer.end:
+            last -= timedelta(days=7)
+        if unit == "weekend" and last >= outer.end:
+            last -= timedelta(days=7)
+    else:
+        first, last = outer.start, floor(step(outer.end, "second", -1), unit)
+    if n > 0:
+        start = step(first, unit, n - 1)
+    else:
+        start = step(last, unit, n + 1 - (count - 1))
+    period = unit_at(start, unit)
+    if not outer.start - timedelta(days=3) <= period.start < outer.end:
+        raise Impossible(f"the period has no {abs(n)}th {unit}")
+    if count > 1:
+        return Period(period.start, step(period.start, unit, count), unit, single=False)
+    return period
+
+
+def _nearest(node: Nearest, bases: list[Period], now: datetime) -> list[Period]:
+    found = []
+    for base in bases or [day_of(now)]:
+        day, n = midnight(base.start), node.n
+        ahead = (node.weekday - 1 - day.weekday()) % 7
+        if node.closest:
+            order = sorted((k for k in range(-28, 29)), key=lambda k: (abs(ahead + 7 * k), -k))
+            found.append(day_of(day + timedelta(days=ahead + 7 * order[n - 1])))
+        elif n > 0:
+            found.append(day_of(day + timedelta(days=(ahead or 7) + 7 * (n - 1))))
+        else:
+            behind = (7 - ahead) % 7 or 7
+            found.append(day_of(day - timedelta(days=behind + 7 * (-n - 1))))
+    return found
+
+
+def _window(node: Window, bases: list[Period], now: datetime) -> list[Period]:
+    """The last or next n units: whole calendar units, or counted from now; the other one is a reading."""
+    unit = node.length.said
+    clocked = unit in ("second", "minute", "hour")
+    moment = now
+    if bases:
+        base = bases[0]
+        moment = base.start if node.sign > 0 else base.end
+        end = move(moment, node.length, node.sign)
+        return [Period(min(moment, end), max(moment, end), "day" if not base.clocked else "minute", single=False)]
+    fine: Unit = "second" if unit == "second" else "minute" if clocked else "day"
+    here = floor(moment, fine)
+    there = move(here, node.length, node.sign)
+    rolling = Period(min(here, there), max(here, there), fine, single=False)
+    if unit == "weekend":
+        return [rolling]
+    edge = floor(moment, unit)
+    if node.sign > 0:
+        start = step(edge, unit, 1)
+        counted = Period(start, move(start, node.length, 1), unit, single=False)
+    else:
+        counted = Period(move(edge, node.length, -1), edge, unit, single=False)
+    if clocked or node.rolling:
+        return [rolling, counted]
+    if len(node.length.parts) == 1 and node.length.parts[0][1] == 1:
+        counted = replace(counted, single=True)
+    return [counted, rolling]
+
+
+def _containing(node: Containing, bases: list[Period], _: datetime) -> list[Period]:
+    return [unit_at(base.start, node.unit) for base in bases]
+
+
+def _edge(node: Edge, bases: list[Period], _: datetime) -> list[Period]:
+    found: list[Period] = []
+    for period in bases:
+        whole_days = period.end - period.start > _DAY
+        if node.part == "last":
+            found.append(day_of(period.end - _DAY) if whole_days else third(period, "end"))
+            found.append(third(period, "end"))
+        elif node.part == "first":
+            found.append(day_of(period.start) if whole_days else third(period, "start"))
+            found.append(third(period, "start"))
+        else:
+            found.append(third(period, node.part))
+    return found
+
+
+def _years(node: Years, _: list[Period], __: datetime) -> list[Period]:
+    start = calendar(node.first)
+    return [Period(start, calendar(node.first + node.count), "year", single=node.count == 1)]
+
+
+COUNTED: dict[type[Node], Callable[..., list[Period]]] = {
+    Now: _now,
+    Cycle: _cycle,
+    Shifted: _shifted,
+    Nth: _nth,
+    Nearest: _nearest,
+    Window: _window,
+    Edge: _edge,
+    Containing: _containing,
+    Years: _years,
+}

@@ -1,0 +1,168 @@
+"""Days that return each year: the small language of holiday tables and the calendars behind it."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+from functools import lru_cache
+from typing import Any
+
+from .time_values import Impossible
+
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_RULE = re.compile(r"^(?P<calendar>[a-z]+)(?: (?P<rest>.*?))?(?: shift (?P<offset>[+-]?\d+))?(?: for (?P<days>\d+))?$")
+
+
+@lru_cache(maxsize=4096)
+def dates_of(rule: str, year: int) -> tuple[tuple[date, date], ...]:
+    """First day and day after the last of the holiday in ``year``; empty when the year has none.
+
+    ``fixed 12-25`` · ``nth 11 thu 4`` (-1: the last) · ``before 05-25 mon`` · ``after 11-01 tue`` ·
+    ``easter -2`` · ``orthodox`` · ``lunar 8-15`` · ``term 清明`` · ``hebrew 7-1`` · ``islamic 9-1`` ·
+    ``every 4 2000 …`` (only each fourth year); then ``shift -1`` in days and a length, ``for 3``.
+    """
+    match = _RULE.match(rule)
+    if match is None:
+        raise ValueError(f"unreadable holiday rule {rule!r}")
+    calendar, rest = match["calendar"], match["rest"] or ""
+    if calendar == "every":
+        step, first, inner = rest.split(" ", 2)
+        return dates_of(f"{inner}{_tail(match)}", year) if (year - int(first)) % int(step) == 0 else ()
+    shift, days = int(match["offset"] or 0), int(match["days"] or 1)
+    found = [day + timedelta(days=shift) for day in _CALENDARS[calendar](rest, year)]
+    return tuple((day, day + timedelta(days=days)) for day in found)
+
+
+def _tail(match: re.Match[str]) -> str:
+    """Shift and length of a rule, as written."""
+    offset = f" shift {match['offset']}" if match["offset"] else ""
+    return offset + (f" for {match['days']}" if match["days"] else "")
+
+
+def _fixed(rest: str, year: int) -> list[date]:
+    month, day = map(int, rest.split("-"))
+    try:
+        return [date(year, month, day)]
+    except ValueError:
+        return []
+
+
+def _nth(rest: str, year: int) -> list[date]:
+    month, weekday, n = rest.split()
+    return [nth_weekday(year, int(month), _WEEKDAYS.index(weekday), int(n))]
+
+
+def nth_weekday(year: int, month: int, weekday: int, n: int) -> date:
+    """The n-th weekday (Monday 0) of a month, from its end when negative."""
+    first = date(year, month, 1)
+    if n > 0:
+        day = first + timedelta(days=(weekday - first.weekday()) % 7 + 7 * (n - 1))
+    else:
+        last = date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)
+        day = last - timedelta(days=(last.weekday() - weekday) % 7 + 7 * (-n - 1))
+    if day.month != month:
+        raise Impossible("the month has no such weekday")
+    return day
+
+
+def _before(rest: str, year: int) -> list[date]:
+    day, weekday = rest.split()
+    base = _fixed(day, year)[0] - timedelta(days=1)
+    return [base - timedelta(days=(base.weekday() - _WEEKDAYS.index(weekday)) % 7)]
+
+
+def _after(rest: str, year: int) -> list[date]:
+    day, weekday = rest.split()
+    base = _fixed(day, year)[0] + timedelta(days=1)
+    return [base + timedelta(days=(_WEEKDAYS.index(weekday) - base.weekday()) % 7)]
+
+
+def _easter(rest: str, year: int) -> list[date]:
+    from dateutil.easter import EASTER_WESTERN, easter
+
+    return [easter(year, EASTER_WESTERN) + timedelta(days=int(rest or 0))] if 1583 <= year <= 4099 else []
+
+
+def _orthodox(rest: str, year: int) -> list[date]:
+    from dateutil.easter import EASTER_ORTHODOX, easter
+
+    return [easter(year, EASTER_ORTHODOX) + timedelta(days=int(rest or 0))] if 1583 <= year <= 4099 else []
+
+
+def _lunar(rest: str, year: int) -> list[date]:
+    month, day = map(int, rest.split("-"))
+    try:
+        return [lunar_days(year, month, day)[0]]
+    except Impossible:
+        return []
+
+
+def _term(name: str, year: int) -> list[date]:
+    from lunar_python import Lunar
+
+    table = Lunar.fromYmd(year, 6, 1).getJieQiTable()
+    days = {
+        date(solar.getYear(), solar.getMonth(), solar.getDay()) for key, solar in table.items() if key in _names(name)
+    }
+    return sorted(day for day in days if day.year == year)
+
+
+def _names(term: str) -> tuple[str, ...]:
+    # lunar_python keys the terms that fall outside the lunar year by these names.
+    doubles = {"冬至": "DONG_ZHI", "小寒": "XIAO_HAN", "大寒": "DA_HAN", "立春": "LI_CHUN", "雨水": "YU_SHUI",
+               "惊蛰": "JING_ZHE", "大雪": "DA_XUE"}  # fmt: skip
+    return (term, doubles[term]) if term in doubles else (term,)
+
+
+def _hebrew(rest: str, year: int) -> list[date]:
+    from convertdate import hebrew
+
+    return _foreign(hebrew, rest, year, year + 3760)
+
+
+def _islamic(rest: str, year: int) -> list[date]:
+    from convertdate import islamic
+
+    return _foreign(islamic, rest, year, int((year - 622) * 33 / 32))
+
+
+def _foreign(calendar: Any, rest: str, year: int, guess: int) -> list[date]:
+    """All days of ``year`` that bear the date in a calendar whose years do not run with ours."""
+    month, day = map(int, rest.split("-"))
+    found = []
+    for other in range(guess - 1, guess + 3):
+        parts = calendar.to_gregorian(other, month, day)
+        if parts[0] == year:
+            found.append(date(*parts))
+    return sorted(found)
+
+
+_CALENDARS = {
+    "fixed": _fixed,
+    "nth": _nth,
+    "before": _before,
+    "after": _after,
+    "easter": _easter,
+    "orthodox": _orthodox,
+    "lunar": _lunar,
+    "term": _term,
+    "hebrew": _hebrew,
+    "islamic": _islamic,
+}
+
+
+@lru_cache(maxsize=1024)
+def lunar_days(year: int, month: int, day: int | None, leap: bool = False) -> tuple[date, date]:
+    """First day and day after the last of a day (or month) of the Chinese calendar."""
+    from lunar_python import Lunar, LunarMonth
+
+    number = -month if leap else month
+    moon = LunarMonth.fromYm(year, number)
+    if moon is None:
+        raise Impossible("the Chinese year has no such month")
+    length = moon.getDayCount()
+    if day is not None and day > length:
+        raise Impossible(f"that month of the Chinese calendar has {length} days")
+    solar = Lunar.fromYmd(year, number, day or 1).getSolar()
+    first = date(solar.getYear(), solar.getMonth(), solar.getDay())
+    return first, first + timedelta(days=length if day is None else 1)

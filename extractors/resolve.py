@@ -1,0 +1,365 @@
+"""From constraints to calendar: a Time becomes the period it means and the other periods it could mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from .counted import COUNTED
+from .holidays import dates_of, lunar_days
+from .periods import Period, add_months, calendar, day_of, floor, midnight, month_of, unit_at
+from .time_values import (
+    Clock,
+    Cycle,
+    Edge,
+    Holiday,
+    Impossible,
+    Lunar,
+    Node,
+    Nth,
+    Season,
+    Shifted,
+    Stretch,
+    Time,
+    Unit,
+    Which,
+    coarser,
+    hour24,
+)  # fmt: skip
+
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What a bare expression means; the values stand in the rule file ``time.policy`` with their reasons."""
+
+    recent_past_days: int = 0
+    same_weekday: str = "next"  # "Friday" said on a Friday: next | today
+    next_weekday: str = "next_week"  # "next Tuesday": next_week | coming
+    afternoon_until: int = 0  # an hour up to this one without am/pm is in the afternoon
+    day_first_locales: tuple[str, ...] = ()
+
+
+def resolve(time: Time, now: datetime, policy: Policy) -> list[Period]:
+    """The periods a dated time can mean, the likeliest first; raises Impossible when the calendar has none."""
+    found = _unclocked(replace(time, alternative=None), now, policy)
+    if time.alternative is not None:
+        try:
+            found = found + _unclocked(replace(time.alternative, alternative=None), now, policy)
+        except Impossible:
+            pass  # 13/05: only one order of day and month exists
+    if not time.clocked:
+        return _unique(found)
+    return _unique([dated for period in found for dated in on_day(time, period, now, policy)])
+
+
+def _unique(periods: list[Period]) -> list[Period]:
+    seen: list[Period] = []
+    for period in periods:
+        if not any(p.start == period.start and p.end == period.end for p in seen):
+            seen.append(period)
+    return seen
+
+
+def _unclocked(time: Time, now: datetime, policy: Policy) -> list[Period]:
+    """Days and longer periods, before a time of day is put on them."""
+    if time.node is None and time.within is None:
+        return _fields(time, now, policy)
+    node = time.node
+    if node is None:
+        assert time.within is not None
+        outer = resolve(time.within, now, policy)
+        return [refine(time, period) for period in outer]
+    if isinstance(node, Holiday):
+        return _holiday(node, time, now, policy)
+    if isinstance(node, Lunar):
+        return _lunar(node, time, now, policy)
+    if isinstance(node, Season):
+        return _season(node, time, now, policy)
+    if isinstance(node, Stretch):
+        ends = (resolve(node.first, now, policy)[0], resolve(node.last, now, policy)[0])
+        return [Period(ends[0].start, ends[1].end, ends[0].grain, single=False)]
+    inner = node.within if isinstance(node, Nth | Edge) else getattr(node, "base", None)
+    bases = resolve(inner, now, policy) if inner is not None else []
+    periods = COUNTED[type(node)](node, bases, now)
+    if isinstance(node, Cycle) and node.unit == "day" and not time.calendar:
+        return periods
+    return [refine(time, _widened(time, node, period)) for period in periods]
+
+
+def _widened(time: Time, node: Node, period: Period) -> Period:
+    """The container in which the fields count: "Monday two weeks from now" is the Monday of that week."""
+    if not isinstance(node, Shifted):
+        return period
+    if time.month is not None:
+        return unit_at(period.start, "year")
+    if time.day is not None:
+        return unit_at(period.start, "month")
+    if time.weekday is not None:
+        return unit_at(period.start, "week")
+    return period
+
+
+def refine(time: Time, period: Period) -> Period:
+    """The part of ``period`` that the calendar fields name; Impossible when the fields do not fit into it."""
+    if time.year is not None and coarser(period.grain, "year"):
+        period = unit_at(calendar(time.year), "year")
+    if time.half is not None:
+        period = _sub(period, "half", 6, time.half)
+    if time.quarter is not None:
+        period = _sub(period, "quarter", 3, time.quarter)
+    if time.month is not None:
+        if not coarser(period.grain, "month"):
+            if period.start.month != time.month:
+                raise Impossible("the month does not lie in that period")
+        else:
+            period = month_of(period.start.year, time.month)
+    if time.day is not None:
+        if coarser(period.grain, "month"):
+            raise Impossible("a day needs a month")
+        if period.grain == "day":
+            if period.start.day != time.day:
+                raise Impossible("the day does not fit")
+        else:
+            period = _day_in(period, time.day)
+    if time.weekday is not None:
+        period = _weekday_in(period, time.weekday)
+    return period
+
+
+def _sub(period: Period, unit: Unit, months: int, n: int) -> Period:
+    """The n-th half or quarter of a year."""
+    start = unit_at(period.start, "year").start
+    return unit_at(add_months(start, months * (n - 1)), unit)
+
+
+def _day_in(period: Period, day: int) -> Period:
+    if period.grain == "week":
+        inside = [period.start + timedelta(days=n) for n in range(7)]
+        fitting = [moment for moment in inside if moment.day == day]
+        if not fitting:
+            raise Impossible("that week has no such day")
+        return day_of(fitting[0])
+    if day < 0:
+        return day_of(period.end + day * _DAY)
+    return day_of(calendar(period.start.year, period.start.month, day))
+
+
+def _weekday_in(period: Period, weekday: int) -> Period:
+    """The first such weekday of the period; a single day stays as it is even when its weekday is said wrongly."""
+    if period.end - period.start <= _DAY:
+        return period
+    return day_of(period.start + timedelta(days=(weekday - 1 - period.start.weekday()) % 7))
+
+
+# ---------------------------------------------------------------- bare calendar fields
+def _fields(time: Time, now: datetime, policy: Policy) -> list[Period]:
+    if time.year is not None:
+        return [refine(replace(time, year=None), unit_at(calendar(time.year), "year"))]
+    year = now.year
+    if time.month is not None:
+        if time.day is not None:
+            _possible_day(time.month, time.day)
+        return _returning(lambda n: refine(time, unit_at(calendar(year + n), "year")), time.which, now, policy)
+    if time.day is not None:
+        month = floor(now, "month")
+        found = _returning(lambda n: refine(time, unit_at(add_months(month, n), "month")), time.which, now, None)
+        if time.weekday is not None:  # "Tuesday the 19th": the coming 19th that is a Tuesday
+            fitting = [p for p in found if p.start.isoweekday() == time.weekday]
+            return fitting + [p for p in found if p not in fitting]
+        return found
+    if time.quarter is not None or time.half is not None:
+        return [refine(time, unit_at(calendar(year + n), "year")) for n in _order(time.which)]
+    if time.weekday is not None:
+        return _weekday(time.weekday, time.which, now, policy)
+    raise Impossible("no date is said")
+
+
+def _order(which: Which) -> tuple[int, ...]:
+    """Years in the order of likelihood, counted from this one."""
+    return {"bare": (0, 1, -1), "this": (0,), "next": (1,), "last": (-1,)}[which]
+
+
+def _possible_day(month: int, day: int) -> None:
+    """31 April exists in no year; 29 February does in some."""
+    if not 1 <= month <= 12:
+        raise Impossible(f"there is no month {month}")
+    calendar(2024, month, day) if day > 0 else None
+
+
+def _returning(at: Callable[[int], Period], which: Which, now: datetime, policy: Policy | None) -> list[Period]:
+    """What returns each year (or month): the coming one first, unless the last one has only just passed."""
+    candidates: list[Period] = []
+    for n in range(-8, 9):
+        if -1 <= n <= 1 or len(candidates) < 3 or candidates[-1].end <= now:
+            try:
+                candidates.append(at(n))
+            except Impossible:
+                continue  # 29 February, the 31st: not in every year or month
+    today = midnight(now)
+    past = [p for p in candidates if p.end <= today]
+    coming = [p for p in candidates if p.end > today]
+    if not coming:
+        raise Impossible("no year near now has that day")
+    if which == "last":
+        return past[-1:] or coming[:1]
+    if which == "next":
+        later = [p for p in coming if p.start > now]
+        return later[:2]
+    if which == "this":
+        return sorted(candidates, key=lambda p: abs(p.start.year - now.year))[:1]
+    recent = past and policy and (today - past[-1].end).days < policy.recent_past_days
+    if recent and coming[0].start > today:
+        return [past[-1], *coming[:1]]
+    return coming[:1] + past[-1:] + coming[1:2]
+
+
+def _weekday(weekday: int, which: Which, now: datetime, policy: Policy) -> list[Period]:
+    today, monday = midnight(now), floor(now, "week")
+    of_week = day_of(monday + timedelta(days=weekday - 1))
+    ahead = (weekday - 1 - today.weekday()) % 7
+    coming = day_of(today + timedelta(days=ahead or 7))
+    before = day_of(today - timedelta(days=(today.weekday() - weekday + 1) % 7 or 7))
+    following = day_of(of_week.start + timedelta(days=7))
+    if which == "this":
+        return _unique([of_week, coming, before])
+    if which == "next":
+        return _unique([following, coming] if policy.next_weekday == "next_week" else [coming, following])
+    if which == "last":
+        return _unique([before, day_of(of_week.start - timedelta(days=7))])
+    if ahead == 0 and policy.same_weekday == "today":
+        return [day_of(today), coming, before]
+    return _unique([coming, *([day_of(today)] if ahead == 0 else []), before])
+
+
+# ---------------------------------------------------------------- days of a table
+def _years_said(time: Time, now: datetime, policy: Policy) -> Period | None:
+    """The period in which a named day is looked for, when one is said."""
+    if time.year is not None:
+        return unit_at(calendar(time.year), "year")
+    if time.within is not None:
+        return resolve(time.within, now, policy)[0]
+    return None
+
+
+def _holiday(node: Holiday, time: Time, now: datetime, policy: Policy) -> list[Period]:
+    outer = _years_said(time, now, policy)
+
+    def of_year(year: int) -> list[Period]:
+        grain: Unit = "day"
+        return [Period(datetime(a.year, a.month, a.day), datetime(b.year, b.month, b.day), grain, (b - a).days == 1)
+                for a, b in dates_of(node.rule, year)]  # fmt: skip
+
+    if outer is not None:
+        found = [p for year in range(outer.start.year, outer.end.year + 1) for p in of_year(year)]
+        found = [p for p in found if outer.start <= p.start < outer.end]
+        if not found:
+            raise Impossible("that year has no such day")
+        return [_inside(time, p) for p in found]
+    days = sorted((p for n in range(-4, 5) for p in of_year(now.year + n)), key=lambda p: p.start)
+    which = node.which if node.which != "bare" else time.which
+    past = [p for p in days if p.end <= midnight(now)]
+    coming = [p for p in days if p.end > midnight(now)]
+    if which == "last":
+        chosen = past[-1:]
+    elif which == "this":
+        chosen = [p for p in days if p.start.year == now.year]
+    elif (
+        past and coming and (midnight(now) - past[-1].end).days < policy.recent_past_days < (coming[0].start - now).days
+    ):
+        chosen = [past[-1], coming[0]]
+    else:
+        chosen = coming[:1] + past[-1:] + coming[1:2]
+    if not chosen:
+        raise Impossible("no such day near now")
+    return [_inside(time, p) for p in chosen]
+
+
+def _inside(time: Time, period: Period) -> Period:
+    return _weekday_in(period, time.weekday) if time.weekday is not None else period
+
+
+def _lunar(node: Lunar, time: Time, now: datetime, policy: Policy) -> list[Period]:
+    outer = _years_said(time, now, policy)
+    years = [outer.start.year] if outer is not None else [now.year + n for n in (-1, 0, 1)]
+    day = node.day if node.day is not None else time.day
+    found: list[Period] = []
+    why = "no such day in the Chinese calendar"
+    for year in years:
+        try:
+            a, b = lunar_days(year, node.month, day, node.leap)
+        except Impossible as error:
+            why = str(error)
+            continue
+        single = day is not None
+        found.append(Period(datetime(a.year, a.month, a.day), datetime(b.year, b.month, b.day), "day", single))
+    if not found:
+        raise Impossible(why)
+    if outer is not None:
+        return found
+    today = midnight(now)
+    past, coming = [p for p in found if p.end <= today], [p for p in found if p.end > today]
+    if past and (not coming or (today - past[-1].end).days < policy.recent_past_days):
+        return past[-1:] + coming[:1]
+    return coming[:1] + past[-1:]
+
+
+def _season(node: Season, time: Time, now: datetime, policy: Policy) -> list[Period]:
+    outer = _years_said(time, now, policy)
+
+    def of_year(year: int) -> Period:
+        start = calendar(year, node.month)
+        return Period(start, add_months(start, 3), "season")
+
+    if outer is not None:
+        return [of_year(outer.start.year)]
+    which = node.which if node.which != "bare" else time.which
+    return _returning(lambda n: of_year(now.year + n), which, now, policy)
+
+
+# ---------------------------------------------------------------- times of day
+def on_day(time: Time, period: Period, now: datetime, policy: Policy) -> list[Period]:
+    """A time of day put on a day; on a longer period it has no place."""
+    if period.clocked or period.end - period.start > _DAY:
+        raise Impossible("a time of day needs a single day")
+    day = period.start
+    if time.clock is None:
+        assert time.part is not None
+        return [_part_on(day, time)]
+    hours = hours_of(time, policy)
+    if len(hours) > 1 and day == midnight(now):  # "today at 3" said at ten is the one to come
+        minute = time.clock.minute or 0
+        hours = sorted(hours, key=lambda h: day + timedelta(hours=h, minutes=minute) < now)
+    return [clock_on(day, time.clock, hour) for hour in hours]
+
+
+def _part_on(day: datetime, time: Time) -> Period:
+    assert time.part is not None
+    start = day + timedelta(minutes=round(time.part.start * 60))
+    return Period(start, day + timedelta(minutes=round(time.part.end * 60)), "hour", single=False)
+
+
+def hours_of(time: Time, policy: Policy) -> list[int]:
+    """The hours that a clock may mean, the likeliest first; above 24 they count into the next day."""
+    clock = time.clock
+    assert clock is not None
+    if clock.hour > 24 or (clock.minute or 0) > 59 or (clock.second or 0) > 59:
+        raise Impossible("no such time of day")
+    if clock.meridiem is not None and clock.hour > 12:
+        return [clock.hour]  # 14 pm: said twice
+    if time.part is not None:
+        return [time.part.hour(clock)]
+    hour = hour24(clock)
+    if not clock.ambiguous:
+        return [hour]
+    other = hour + 12 if hour < 12 else 0
+    return [other, hour] if hour <= policy.afternoon_until else [hour, other]
+
+
+def clock_on(day: datetime, clock: Clock, hour: int) -> Period:
+    """The second, minute or hour of a clock on a day."""
+    grain: Unit = "hour" if clock.minute is None else "minute" if clock.second is None else "second"
+    start = day + timedelta(hours=hour, minutes=clock.minute or 0, seconds=clock.second or 0)
+    return unit_at(start, grain)

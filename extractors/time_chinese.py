@@ -1,0 +1,191 @@
+"""Functions of time grammars that Chinese wording needs: the lunar calendar, hours in pairs, lengths, joined ranges."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, cast
+
+from .expression import function
+from .time_fields import date, whole
+from .time_forms import each, length, moment, range_on, shift_bound, span, span_part
+from .time_periods import of_year
+from .time_values import Holiday, Invalid, Length, Lunar, Range, Recurrence, Time, Unit, merge
+
+
+@function("month_number")
+def month_number(said: Time) -> int | None:
+    """The number of a month."""
+    return said.month
+
+
+@function("lunar_of", gives="date")
+def lunar_of(month_said: Time, day_said: Any = None) -> Time | None:
+    """A month and day of the Chinese calendar from a month leaf and a day."""
+    node = month_said.node
+    months = node.month if isinstance(node, Lunar) else month_said.month
+    days = day_said.day if isinstance(day_said, Time) else whole(day_said)
+    if months is None or (day_said is not None and (days is None or not 1 <= days <= 30)):
+        return None
+    return Time(node=Lunar(months, days))
+
+
+@function("with_lunar", gives="date")
+def with_lunar(said: Any) -> Any:
+    """二月二十七 without 日: the day of our calendar, the one of the Chinese calendar as a reading."""
+    if not isinstance(said, Time) or said.month is None or said.day is None or said.day > 30:
+        return said
+    return replace(said, alternative=Time(node=Lunar(said.month, said.day)))
+
+
+@function("holiday_only", gives="date")
+def holiday_only(said: Any) -> Time | None:
+    """农历 before the name of a day."""
+    return said if isinstance(said, Time) and isinstance(said.node, Holiday) else None
+
+
+@function("quarter_number")
+def quarter_number(text: str) -> int | None:
+    """一季度, 首季."""
+    return 1 if text == "首" else whole(text)
+
+
+@function("quarter_minutes")
+def quarter_minutes(text: str) -> int | None:
+    """Quarters of an hour in minutes."""
+    n = whole(text)
+    return None if n is None else 15 * n
+
+
+@function("times")
+def times(text: str, factor: int) -> int | None:
+    """A numeral multiplied: 踏三 is a quarter past, a 字 is five minutes."""
+    n = whole(text)
+    return None if n is None else n * factor
+
+
+@function("half_of")
+def half_of(unit: str, n: int) -> int:
+    """The denominator in a table of halves and quarters; 半年 is counted as one half-year."""
+    return 1 if unit == "half" else n
+
+
+@function("hour_pair", gives="span")
+def hour_pair(a: str, b: str) -> Range | None:
+    """七八点: from seven to eight."""
+    first, last = whole(a), whole(b)
+    if first is None or last != first + 1:
+        return None
+    from .time_values import Clock
+
+    return Range(Time(clock=Clock(first)), Time(clock=Clock(last)), approx=True)
+
+
+@function("zh_length", gives="duration")
+def zh_length(n: Any, unit: str, half: bool = False) -> Length | None:
+    """A Chinese duration; four-digit years are dates (2014年)."""
+    extra = Fraction(1, 2) if half else None
+    if unit == "quarter_hour":
+        amount = whole(n)
+        return None if amount is None else length(15 * amount, "minute")
+    made = length(n, unit, extra)
+    if made is None or (unit == "year" and made.parts[0][1] >= 1000):
+        return None
+    return made
+
+
+@function("each_year", gives="repeat")
+def each_year(said: Any) -> Recurrence | None:
+    """Each year on a date, in a month, on a holiday."""
+    if isinstance(said, Time) and isinstance(said.node, Holiday | Lunar) and not said.calendar:
+        return Recurrence(cast(Unit, "year"))
+    return each(said)
+
+
+@function("repeat_clock", gives="repeat")
+def repeat_clock(said: Recurrence, time: Any) -> Recurrence | None:
+    """A time of day, or the beginning of a stretch of the day, on what repeats."""
+    first = time.first if isinstance(time, Range) else time
+    if not isinstance(first, Time) or first.dated or said.clock or said.part:
+        return None
+    return replace(said, clock=first.clock, part=first.part)
+
+
+_HEAD = re.compile(
+    r"^(?:本)?(?:合同|协议|项目|工程|货物|产品|设备|款项|房屋|股权|订单|方案|系统|证书|材料|文件)|(?:之日|当日|日期?|之时)$"
+)
+_CONCEPTS = {
+    "签订": "signing_date", "签署": "signing_date", "生效": "effective_date", "验收": "acceptance", "验收合格": "acceptance",
+    "竣工": "acceptance", "竣工验收": "acceptance", "完工": "acceptance", "交付": "delivery", "到货": "delivery",
+    "收货": "delivery", "签收": "delivery", "送达": "delivery", "交割": "closing", "上线": "launch", "发布": "launch",
+    "开具": "invoice_date", "到账": "payment_date", "支付": "payment_date", "开工": "commencement", "终止": "expiry",
+    "届满": "expiry", "到期": "expiry", "解除": "termination",
+}  # fmt: skip
+
+
+@function("anchor_zh")
+def anchor_zh(label: str) -> str:
+    """The concept of an event named with its object (货物验收合格), else the label as said."""
+    core = _HEAD.sub("", _HEAD.sub("", label))
+    return _CONCEPTS.get(core, label)
+
+
+@function("loose")
+def loose(said: Any) -> Any:
+    """ "2025年前": whether the year itself is meant stays a reading."""
+    return said
+
+
+@function("within_or_length", gives="bounded")
+def within_or_length(said: Length) -> Any:
+    """Within a length of time: from now on, but working days without an event stay a length."""
+    return shift_bound(said, "<=")
+
+
+@function("span_joined", gives="span")
+def span_joined(a: Any, b: Any) -> Range | Invalid | None:
+    """A range whose ends are no bare days in a row (15日、16日 is a list, 15日到16日 a range)."""
+    return span(a, b)
+
+
+@function("span_of_year", gives="span")
+def span_of_year(said: Range, year_said: Time) -> Range | None:
+    """A year said before a range of days or months."""
+    if said.first.year is not None or said.first.clocked or said.lasting:
+        return None
+    first = of_year(said.first, year_said)
+    return replace(said, first=first) if isinstance(first, Time) else None
+
+
+@function("span_parts", gives="span")
+def span_parts(said: Range, part_said: Time) -> Range | None:
+    """下午三点到五点 read as a range of afternoon hours."""
+    made = span_part(said, part_said) if said.last.clock and not said.last.part else None
+    if made is not None:
+        return made
+    first = merge(said.first, part_said)
+    return replace(said, first=first) if first is not None and said.first.clock else None
+
+
+@function("span_on", gives="span")
+def span_on(day_said: Any, said: Any = None, a: Any = None, b: Any = None) -> Any:
+    """A range of clock times on a day, or from a moment to a clock time."""
+    if said is not None:
+        if isinstance(day_said, Invalid):
+            return day_said
+        return range_on(said, day_said)
+    return span(moment(day_said, a) if a is not None else day_said, b)
+
+
+@function("chinese")
+def chinese(text: str) -> int | None:
+    """Numerals of whole tens and hundreds: 六十, 一百八十."""
+    head, hundred, tail = text.partition("百")
+    if not hundred:
+        return whole(text)
+    hundreds, rest = whole(head), whole(tail) if tail else 0
+    return None if hundreds is None or rest is None else hundreds * 100 + rest
+
+
+__all__ = ["date", "lunar_of"]

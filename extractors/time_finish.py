@@ -1,0 +1,339 @@
+"""The finisher of times: resolves what a grammar found against the time of saying and writes the typed value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, cast
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from ..values import Bound, Grain, Reading, TimeType, TimeValue, Value
+from .grammar import Context, Place, Refusal, finisher
+from .periods import Period, step
+from .ranges import clock_range, resolve_range
+from .resolve import Policy, hours_of, resolve
+from .time_values import Clock, Cycle, Impossible, Invalid, Length, Range, Recurrence, Symbolic, Time, Unit
+
+_ANY = datetime(2000, 1, 1)  # noqa: DTZ001 - stands in for "now" where a year is said and now does not matter
+_GRAINS: dict[Unit, Grain] = {
+    "weekend": "day", "business_day": "day", "half": "month", "season": "month", "decade": "year", "century": "year",
+}  # fmt: skip
+_DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+_DAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_FREQUENCIES: dict[Unit, tuple[str, int]] = {
+    "second": ("SECONDLY", 1), "minute": ("MINUTELY", 1), "hour": ("HOURLY", 1), "day": ("DAILY", 1),
+    "week": ("WEEKLY", 1), "month": ("MONTHLY", 1), "quarter": ("MONTHLY", 3), "season": ("MONTHLY", 3),
+    "half": ("MONTHLY", 6), "year": ("YEARLY", 1), "decade": ("YEARLY", 10), "century": ("YEARLY", 100),
+}  # fmt: skip
+MAX_READINGS = 3
+
+
+@finisher("time")
+def finish(value: Any, context: Context, place: Place) -> Value | Refusal | None:
+    """The typed value of a time part; Refusal when the calendar has no such time, None when it cannot be placed."""
+    if isinstance(value, Invalid):
+        return Refusal(value.why)
+    try:
+        return _finish(value, context, place)
+    except Impossible as error:
+        return Refusal(str(error))
+
+
+def _finish(value: Any, context: Context, place: Place) -> Value | None:
+    if isinstance(value, Length):
+        return _duration(value)
+    if isinstance(value, Recurrence):
+        return _recurrence(value)
+    if isinstance(value, Symbolic):
+        return _symbolic(value)
+    policy = _policy(context)
+    now = _local(context)
+    if isinstance(value, Range):
+        return _range(value, now, policy)
+    if isinstance(value, Time):
+        return _time(_ordered(value, context, policy), now, policy)
+    return None
+
+
+def _policy(context: Context) -> Policy:
+    table = context.tables.get("time_policy", {})
+    return Policy(
+        recent_past_days=int(table.get("recent_past_days", 0)),
+        same_weekday=str(table.get("same_weekday", "next")),
+        next_weekday=str(table.get("next_weekday", "next_week")),
+        afternoon_until=int(table.get("afternoon_until", 0)),
+        day_first_locales=tuple(table.get("day_first_locales", ())),
+    )
+
+
+def _local(context: Context) -> datetime | None:
+    """The wall time of saying, in the zone named by the caller, else in the zone of ``said_at`` itself."""
+    moment = context.said_at
+    if moment is None:
+        return None
+    if context.timezone and moment.tzinfo is not None:
+        try:
+            moment = moment.astimezone(ZoneInfo(context.timezone))
+        except (ZoneInfoNotFoundError, ValueError):
+            pass
+    return moment.replace(tzinfo=None)
+
+
+def _ordered(time: Time, context: Context, policy: Policy) -> Time:
+    """03/04/2026 in the order of the locale; the other order stays as a reading."""
+    if time.alternative is None or time.alternative.node is not None or context.locale not in policy.day_first_locales:
+        return time
+    return replace(time.alternative, alternative=replace(time, alternative=None))
+
+
+# ---------------------------------------------------------------- forms
+def _iso(moment: datetime, grain: Unit) -> str:
+    """ISO 8601 at day precision for days and longer, else with seconds."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%S") if grain in ("second", "minute", "hour") else f"{moment:%Y-%m-%d}"
+
+
+def _mark(moment: datetime, grain: Unit) -> str:
+    """One moment or unit in EDTF at its grain."""
+    if grain == "second":
+        return moment.strftime("%Y-%m-%dT%H:%M:%S")
+    if grain in ("minute", "hour"):
+        return moment.strftime("%Y-%m-%dT%H:%M")
+    if grain == "month":
+        return moment.strftime("%Y-%m")
+    return moment.strftime("%Y") if grain == "year" else moment.strftime("%Y-%m-%d")
+
+
+def _edtf(period: Period) -> str:
+    """A unit, or first/last unit of an interval (both inclusive; clock times as said)."""
+    if period.single and period.grain in ("second", "minute", "hour", "day", "month", "year"):
+        return _mark(period.start, period.grain)
+    if period.clocked:
+        grain: Unit = "second" if period.start.second or period.end.second else "minute"
+        return f"{_mark(period.start, grain)}/{_mark(period.end, grain)}"
+    grain = period.grain if period.grain in ("month", "year") and not period.single else "day"
+    last = step(period.end, grain, -1)
+    return _mark(period.start, grain) if last == period.start else f"{_mark(period.start, grain)}/{_mark(last, grain)}"
+
+
+def _grain(unit: Unit) -> Grain:
+    return _GRAINS.get(unit) or cast(Grain, unit)
+
+
+def _readings(periods: Iterable[Period]) -> tuple[Reading, ...]:
+    made = [Reading(start=_iso(p.start, p.grain), end=_iso(p.end, p.grain)) for p in periods]
+    return tuple(dict.fromkeys(made))[:MAX_READINGS]
+
+
+def _written(period: Period, others: list[Period], time: Time | Range) -> TimeValue:
+    """The value of a period with the other readings."""
+    kind: TimeType = "interval"
+    if period.single:
+        kind = "instant" if period.clocked else "date" if period.grain in ("day", "month", "year") else "interval"
+    return TimeValue(
+        type=kind,
+        edtf=_edtf(period),
+        start=_iso(period.start, period.grain),
+        end=_iso(period.end, period.grain),
+        grain=_grain(period.grain),
+        approx=time.approx,
+        zone=time.zone if isinstance(time, Time) else time.first.zone or time.last.zone,
+        readings=_readings(p for p in others if (p.start, p.end) != (period.start, period.end)),
+    )
+
+
+# ---------------------------------------------------------------- times
+def _time(time: Time, now: datetime | None, policy: Policy) -> TimeValue | None:
+    if not time.dated:
+        return _clock_only(time, now, policy)
+    if now is None and time.relative:
+        return _unplaced(time)
+    periods = resolve(time, now or _ANY, policy)
+    if time.bound != "=":
+        return _bounded(time, periods)
+    return _written(periods[0], periods[1:], time)
+
+
+def _unplaced(time: Time) -> TimeValue | None:
+    """Without a time of saying a weekday keeps its name and a yearless date its open year; other words mean nothing."""
+    if time.node is not None or time.within is not None or time.quarter or time.half:
+        return None
+    clock = f"T{_hours(time.clock.hour, time.clock)}" if time.clock is not None else None
+    if time.weekday is not None and time.day is None:
+        return TimeValue(
+            type="symbolic", anchor=_DAY_NAMES[time.weekday - 1], offset=clock, start=clock, bound=time.bound
+        )
+    if time.month is not None and time.bound == "=":
+        edtf = f"XXXX-{time.month:02}" + (f"-{time.day:02}" if time.day else "") + (clock or "")
+        return TimeValue(type="date", edtf=edtf, grain="day" if time.day else "month", approx=time.approx)
+    if time.day is not None and time.bound == "=":
+        return TimeValue(type="date", edtf=f"XXXX-XX-{time.day:02}{clock or ''}", grain="day", approx=time.approx)
+    return None
+
+
+def _hours(hour: int, clock: Clock) -> str:
+    second = f":{clock.second:02}" if clock.second is not None else ""
+    return f"{hour % 24:02}:{clock.minute or 0:02}{second}"
+
+
+def _clock_only(time: Time, now: datetime | None, policy: Policy) -> TimeValue:
+    """A bare time of day: T15:30, with its coming and past occurrences as readings."""
+    if time.clock is None:
+        assert time.part is not None
+        minutes = [(round(time.part.start * 60), round(time.part.end * 60))]
+        return _clock_stretch(minutes, now, time, approx=time.approx)
+    hours = hours_of(time, policy)
+    text = f"T{_hours(hours[0], time.clock)}"
+    others: list[Period] = []
+    if now is not None:
+        today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+        for days in (0, 1, -1):
+            dated = [resolve_clock(today + timedelta(days=days), time.clock, hour) for hour in hours]
+            others += [p for p in dated if (p.end > now) == (days >= 0)]
+        past_today = [resolve_clock(today, time.clock, hour) for hour in hours]
+        others += [p for p in past_today if p.end <= now]
+        others.sort(key=lambda p: (p.end <= now, abs((p.start - today).days), abs(p.start - now)))
+    grain: Grain = "hour" if time.clock.minute is None else "minute" if time.clock.second is None else "second"
+    value = TimeValue(
+        type="instant",
+        edtf=text,
+        start=text,
+        grain=grain,
+        approx=time.approx,
+        zone=time.zone,
+        readings=_readings(others),
+    )
+    if time.bound == "=":
+        return value
+    edtf = f"../{text}" if time.bound in ("<", "<=") else f"{text}/.."
+    ends = {"end": text, "start": None} if time.bound in ("<", "<=") else {"start": text, "end": None}
+    return value.model_copy(update={"type": "interval", "edtf": edtf, "bound": time.bound, "readings": (), **ends})
+
+
+def resolve_clock(day: datetime, clock: Clock, hour: int) -> Period:
+    """A clock on a day, ``hour`` on the 24-hour dial or beyond."""
+    from .resolve import clock_on
+
+    return clock_on(day, clock, hour)
+
+
+def _clock_stretch(
+    minutes: list[tuple[int, int]], now: datetime | None, time: Time | Range, *, approx: bool
+) -> TimeValue:
+    """A stretch of the day: T09:30/T11:00, with its coming dates as readings."""
+    start, end = minutes[0]
+    texts = [f"T{m // 60 % 24:02}:{m % 60:02}" for m in (start, end)]
+    others: list[Period] = []
+    if now is not None:
+        today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+        for a, b in minutes:
+            for day in (today, today + timedelta(days=1)):
+                others.append(Period(day + timedelta(minutes=a), day + timedelta(minutes=b), "minute", single=False))
+        others.sort(key=lambda p: (p.end <= now, p.start > today + timedelta(days=1), p.start))
+    return TimeValue(
+        type="interval", edtf="/".join(texts), start=texts[0], end=texts[1], grain="hour", approx=approx,
+        zone=time.zone if isinstance(time, Time) else time.first.zone or time.last.zone, readings=_readings(others),
+    )  # fmt: skip
+
+
+def _bounded(time: Time, periods: list[Period]) -> TimeValue:
+    """An open side: ../X up to and with X, X/.. from X on; strict bounds leave X itself out."""
+    values = [_one_bound(time.bound, period) for period in periods]
+    edtf, start, end = values[0]
+    others = [_one_bound(_LOOSE[time.bound], periods[0])] if not periods[0].clocked else []
+    readings = [Reading(start=a, end=b) for _, a, b in [*others, *values[1:]] if (a, b) != (start, end)]
+    return TimeValue(
+        type="interval", edtf=edtf, start=start, end=end, grain=_grain(periods[0].grain), bound=time.bound,
+        approx=time.approx, zone=time.zone, readings=tuple(dict.fromkeys(readings))[:MAX_READINGS],
+    )  # fmt: skip
+
+
+_LOOSE: dict[Bound, Bound] = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "=": "="}
+
+
+def _one_bound(bound: Bound, period: Period) -> tuple[str, str | None, str | None]:
+    unit: Unit = period.grain if period.single and period.grain in ("month", "year") else "day"
+    if period.clocked:
+        upper = period.start if period.single else period.end
+        moment = upper if bound in ("<", "<=") else period.start if period.single or bound == ">=" else period.end
+        text, iso = _mark(moment, "second" if period.grain == "second" else "minute"), _iso(moment, "minute")
+        if moment.hour == moment.minute == moment.second == 0 and not period.single:
+            text = _mark(moment - timedelta(days=1), "day")  # by the end of a day: with that day
+        return (f"../{text}", None, iso) if bound in ("<", "<=") else (f"{text}/..", iso, None)
+    if bound == "<=":
+        return f"../{_mark(step(period.end, unit, -1), unit)}", None, _iso(period.end, "day")
+    if bound == "<":
+        return f"../{_mark(step(period.start, unit, -1), unit)}", None, _iso(period.start, "day")
+    if bound == ">=":
+        return f"{_mark(period.start, unit)}/..", _iso(period.start, "day"), None
+    return f"{_mark(period.end, unit)}/..", _iso(period.end, "day"), None
+
+
+# ---------------------------------------------------------------- ranges
+def _range(value: Range, now: datetime | None, policy: Policy) -> TimeValue | None:
+    if not value.first.dated and not value.last.dated and value.lasting is None:
+        return _clock_stretch(clock_range(value, policy), now, value, approx=value.approx)
+    if now is None and value.first.relative and (value.lasting is not None or value.last.relative):
+        return None
+    if value.lasting is not None and not value.first.dated:
+        value = replace(value, first=replace(value.first, node=Cycle("day", 0)))
+    found = resolve_range(value, now or _ANY, policy)
+    others = [s.short for s in found[:1] if s.short] + [s.whole for s in found[1:]]
+    best = found[0]
+    made = _written(best.whole, others, value)
+    if best.first.grain != best.last.grain and not best.whole.clocked:
+        edtf = "/".join(_mark(p.start if p is best.first else step(p.end, _shown(p), -1), _shown(p))
+                        for p in (best.first, best.last))  # fmt: skip
+        return made.model_copy(update={"edtf": edtf})
+    return made
+
+
+def _shown(period: Period) -> Unit:
+    return period.grain if period.grain in ("month", "year") else "day"
+
+
+# ---------------------------------------------------------------- durations, symbols, recurrences
+def _duration(length: Length) -> TimeValue:
+    return TimeValue(
+        type="duration",
+        duration=length.iso(),
+        duration_max=length.high.iso() if length.high is not None else None,
+        grain=_grain(length.finest),
+        bound=length.bound,
+        approx=length.approx,
+    )
+
+
+def _symbolic(value: Symbolic) -> TimeValue:
+    offset = None
+    if value.length is not None:
+        sign = "+" if value.sign > 0 else "-"
+        days = value.length.whole()
+        offset = f"{sign}{days['business_day']}bd" if set(days) == {"business_day"} else f"{sign}{value.length.iso()}"
+    return TimeValue(type="symbolic", anchor=value.anchor, offset=offset, bound=value.bound, approx=value.approx)
+
+
+def _recurrence(value: Recurrence) -> TimeValue:
+    if value.unit == "weekend":
+        value = replace(value, unit="week", weekdays=(6, 7))
+    elif value.unit == "business_day":
+        value = replace(value, unit="week", weekdays=(1, 2, 3, 4, 5))
+    frequency, times = _FREQUENCIES[value.unit]
+    parts = [f"FREQ={frequency}"]
+    if value.interval * times > 1:
+        parts.append(f"INTERVAL={value.interval * times}")
+    if value.month is not None:
+        parts.append(f"BYMONTH={value.month}")
+    if value.day is not None:
+        parts.append(f"BYMONTHDAY={value.day}")
+    if value.weekdays:
+        position = str(value.position) if value.position is not None else ""
+        parts.append("BYDAY=" + ",".join(position + _DAYS[n - 1] for n in value.weekdays))
+    start = None
+    if value.clock is not None:
+        hour = hours_of(Time(clock=value.clock, part=value.part), Policy())[0] % 24
+        parts += [f"BYHOUR={hour}", f"BYMINUTE={value.clock.minute or 0}"]
+        start = f"T{_hours(hour, value.clock)}"
+    elif value.part is not None:
+        start = f"T{int(value.part.start) % 24:02}:00"
+    return TimeValue(type="recurrence", rrule=";".join(parts), start=start)
