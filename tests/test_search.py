@@ -1,0 +1,170 @@
+"""Full text: short Chinese words, English words, ranking inside one tenant and entity, and real deletion."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from recordari.model import Decision, MemoryItem, Outcome, Turn
+from recordari.store.engine import Store
+from recordari.store.search import Hit, terms, unindex
+from recordari.values import TextValue
+
+NOW = datetime(2026, 3, 18, 10, tzinfo=UTC)
+
+
+def keep(store: Store, *sentences: str, namespace: str = "a", entity: str = "client") -> None:
+    with store.writing(namespace) as tx:
+        for sentence in sentences:
+            ordinal = tx.next_ordinal("c")
+            at = NOW + timedelta(minutes=ordinal)
+            turn = Turn(
+                turn_id=f"t{ordinal}",
+                text=sentence,
+                said_at=at,
+                received_at=at,
+                entity=entity,
+                ordinal=ordinal,
+                conversation="c",
+            )
+            item = MemoryItem(
+                id=f"{namespace}-{ordinal}",
+                entity=entity,
+                slot="note",
+                value=TextValue(text=sentence),
+                asserted_by="user",
+                valid_from=at,
+                said_at=at,
+                recorded_at=at,
+                sentence=sentence,
+                turn_id=turn.turn_id,
+            )
+            decision = Decision(
+                turn_id=turn.turn_id, turn=ordinal, ordinal=0, action="ADD", reason="stated", rule="p@1"
+            )
+            tx.write_turn(turn)
+            tx.write_outcomes(turn, [Outcome(decision=decision, written=(item,))])
+
+
+def found(store: Store, question: str, *, namespace: str = "a", entity: str | None = None) -> list[str]:
+    with store.reading(namespace) as tx:
+        return [hit.item.sentence for hit in tx.search(question, entity=entity)]
+
+
+@pytest.fixture
+def store(place: str) -> Iterator[Store]:
+    with Store.open(place) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("税", "增值税率为13%。"),
+        ("预算", "营销预算为8万元。"),
+        ("算", "营销预算为8万元。"),
+        ("budget", "The IT Budget is 90,000 USD."),
+        ("90000", "The IT Budget is 90,000 USD."),
+        ("ＢＵＤＧＥＴ", "The IT Budget is 90,000 USD."),
+        ("A股", "他买A股。"),
+        ("O’Brien", "O’Brien is the witness."),
+        ("𠮷", "𠮷野家"),
+        ("营销预算是多少", "营销预算为8万元。"),
+    ],
+)
+def test_a_word_of_the_sentence_finds_it(store: Store, question: str, sentence: str) -> None:
+    keep(store, sentence, "Tea at four.")
+    assert found(store, question) == [sentence]
+
+
+@pytest.mark.parametrize("question", ["", "。，!", "利率", "bud", "9000", "deadline"])
+def test_what_no_sentence_says_finds_nothing(store: Store, question: str) -> None:
+    keep(store, "营销预算为8万元。", "The IT Budget is 90,000 USD.")
+    assert found(store, question) == []
+
+
+def test_a_word_outweighs_its_scattered_characters(store: Store) -> None:
+    keep(store, "打算预先付款。", "研发预算为5万元。")
+    assert found(store, "预算")[0] == "研发预算为5万元。"
+
+
+def test_a_rare_word_outweighs_a_common_one(store: Store) -> None:
+    keep(store, "The budget is 5.", "The budget is 6.", "The retainer is 7.", "The budget is 8.")
+    assert found(store, "budget retainer")[0] == "The retainer is 7."
+
+
+def test_of_equal_sentences_the_latest_comes_first(store: Store) -> None:
+    keep(store, "Tea, please.", "Tea, please.")
+    with store.reading("a") as tx:
+        assert [hit.item.id for hit in tx.search("tea")] == ["a-1", "a-0"]
+
+
+def test_other_tenants_and_entities_neither_show_nor_count(store: Store) -> None:
+    keep(store, "The budget is 5.", "The retainer is 7.")
+    with store.reading("a") as tx:
+        alone: tuple[Hit, ...] = tx.search("budget", entity="client")
+    keep(store, *["The budget is 9."] * 20, namespace="b")
+    keep(store, *["The budget is 9."] * 20, entity="other")
+    with store.reading("a") as tx:
+        assert tx.search("budget", entity="client") == alone
+    assert found(store, "budget", namespace="c") == []
+    assert len(found(store, "budget", entity="other")) == 10
+
+
+def test_superseded_items_are_found_only_in_history(store: Store) -> None:
+    keep(store, "The budget is 5.")
+    with store.writing("a") as tx:
+        turn = Turn(turn_id="x", text="…", said_at=NOW, received_at=NOW, entity="client", ordinal=1, conversation="c")
+        item = tx.item("a-0")
+        assert item is not None
+        gone = item.model_copy(update={"version": 2, "status": "superseded", "superseded_at": NOW, "valid_to": NOW})
+        tx.write_turn(turn)
+        tx.write_items(turn, [gone])
+    assert found(store, "budget") == []
+    with store.reading("a") as tx:
+        assert [hit.item.version for hit in tx.search("budget", history=True)] == [2]
+
+
+def test_what_is_taken_out_is_found_no_more(store: Store) -> None:
+    keep(store, "The budget is 5.", "The budget is 6.")
+    with store.writing("a") as tx:
+        unindex(tx.connection, "a", tx.ordinals(("a-0",)).values())
+    assert found(store, "budget") == ["The budget is 6."]
+
+
+def test_what_is_taken_out_leaves_no_words_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with Store.open(path) as store:
+        keep(store, "Xylophone lessons.")
+        with store.writing("a") as tx:
+            unindex(tx.connection, "a", [1])
+            for table in ("items", "turns"):
+                tx.connection.exec_driver_sql(f"UPDATE {table} SET body = '{{}}'")
+            tx.connection.exec_driver_sql("UPDATE turns SET text = NULL")
+        with store._engine.connect() as connection:
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert b"xylophone" not in path.read_bytes().lower()
+
+
+def test_the_words_that_matched_are_named(store: Store) -> None:
+    keep(store, "营销预算为8万元。")
+    with store.reading("a") as tx:
+        (hit,) = tx.search("预算 deadline")
+        assert set(hit.words) == {"预算", "预", "算"}
+        assert hit.score > 0
+
+
+def test_chinese_is_indexed_by_pairs_and_the_last_character() -> None:
+    assert terms("预算表 Budget 3,000") == ["预算", "算表", "表", "budget", "3000"]
+
+
+@given(st.text(alphabet=st.characters(codec="utf-8"), max_size=40))
+def test_each_chinese_character_begins_exactly_one_term(text: str) -> None:
+    characters = [char for char in terms(text) if "\u4e00" <= char[0] <= "\u9fff"]
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    assert len(characters) == sum("\u4e00" <= char <= "\u9fff" for char in folded)
