@@ -1,1 +1,32 @@
-"""People and organisations."""
+"""People and organisations: the recogniser that asks the Chinese and the English reader, and the hints of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from . import names_en, names_zh
+from .chart import Edge
+from .recognizer import Lookup, Setting, recognizer
+from .text import Normalized
+
+
+class Entities:
+    """Both readers over one text: a Chinese sentence may name an English firm."""
+
+    def __init__(self, lookup: Lookup) -> None:
+        self._chinese = names_zh.ChineseNames(lookup)
+        self._english = names_en.EnglishNames(lookup)
+
+    def recognise(self, text: Normalized, setting: Setting) -> Iterable[Edge]:
+        """Mentions of kind person and organization."""
+        flat = text.text
+        chinese = any("\u3400" <= char <= "\u9fff" for char in flat)
+        if chinese:
+            yield from self._chinese.find(flat, setting.hints)
+        if any("A" <= char <= "Z" for char in flat):
+            yield from self._english.find(flat, () if chinese else setting.hints)
+
+
+@recognizer("entities", *names_zh.VOCABULARIES, *names_en.VOCABULARIES)
+def _entities(lookup: Lookup) -> Entities:
+    return Entities(lookup)

@@ -77,7 +77,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from ..model import Mention, Part, Refused
+from ..model import Hint, Mention, Part, Refused
 from ..rulefile import Language, Model, RuleFile
 from ..values import Kind, Value
 from .chart import SOURCES, Edge, Network, parse
@@ -176,6 +176,7 @@ class Context:
     speaker: str = "user"
     tables: Mapping[str, Any] = field(default_factory=dict)
     ner: bool = True
+    hints: tuple[Hint, ...] = ()  # of a model, in normalised offsets
 
 
 @dataclass(frozen=True)

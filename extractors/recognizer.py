@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
+from ..model import Hint
 from .chart import Edge
 from .text import Normalized
 from .vocabulary import VocabularyFile
@@ -20,6 +21,9 @@ class Setting(Protocol):
 
     @property
     def locale(self) -> str | None: ...
+
+    @property
+    def hints(self) -> tuple[Hint, ...]: ...
 
 
 class Recognizer(Protocol):

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from ..model import Scan, Speaker
+from ..model import Hint, Scan, Speaker
 from . import assertion, dates, money, numbers
 from .cues import CompiledCues, CueFile, compile_cues
 from .grammar import Context, Grammar, GrammarFile
+from .ner import hints as model_hints
 from .recognizer import Recognizer, build_all
-from .text import normalize
+from .text import Normalized, normalize
 from .vocabulary import VocabularyFile
 
 __all__ = ["Extraction", "language_of", "scan"]
@@ -72,7 +73,20 @@ def scan(
     """Everything the rules find in one turn; the same text and context always give the same scan."""
     normalized = normalize(text)
     language = lang or language_of(normalized.text)
-    context = Context(said_at, timezone, locale, language, speaker, ner=ner)
+    hints = model_hints(normalized.text, language) if ner else ()
+    context = Context(said_at, timezone, locale, language, speaker, ner=ner, hints=hints)
     found = extraction.grammar.find(normalized, context)
     cues = assertion.find_cues(normalized, found.mentions, found.parts, extraction.cues, language, speaker)
-    return Scan(lang=language, mentions=found.mentions, cues=cues, parts=found.parts, refused=found.refused)
+    return Scan(
+        lang=language,
+        mentions=found.mentions,
+        cues=cues,
+        parts=found.parts,
+        refused=found.refused,
+        hints=tuple(_original(hint, normalized) for hint in hints),
+    )
+
+
+def _original(hint: Hint, normalized: Normalized) -> Hint:
+    start, end = normalized.span(hint.start, hint.end)
+    return hint.model_copy(update={"start": start, "end": end, "text": normalized.original[start:end]})

@@ -1,0 +1,231 @@
+"""Chinese people and organisations: names beside a label or title, bodies with a legal form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..model import Hint
+from ..values import OrganizationValue, PersonValue
+from .chart import Edge
+from .recognizer import Lookup
+from .segment import tokens
+from .words import alternatives
+
+VOCABULARIES = (
+    "words.surname.zh", "words.person.label.zh", "words.person.title.zh", "words.person.follow.zh", "words.person.not.zh",
+    "words.person.possessed.zh",
+    "words.organization.zh", "words.organization.generic.zh", "words.organization.after.zh", "words.organization.left.zh",
+)  # fmt: skip
+_HAN = r"[\u4e00-\u9fff]"
+_MARK = re.compile(r"$|[^\u4e00-\u9fff·]")
+_AT_NAME = re.compile(rf"@({_HAN}{{2,3}})(?=[:@/ ,]|$)")  # a handle that is a personal name
+_FOREIGN = re.compile(rf"{_HAN}{{1,8}}(?:·{_HAN}{{1,8}}){{1,3}}")
+_BRANCH = re.compile(rf"(?!和|与|的|在){_HAN}{{0,8}}?(?:分行|支行|分公司|营业部|办事处)")
+_LONGEST_BODY = 24
+
+
+class ChineseNames:
+    """Finds people and organisations in normalised Chinese text."""
+
+    def __init__(self, lookup: Lookup) -> None:
+        names, labels = lookup("words.surname.zh"), lookup("words.person.label.zh")
+        bodies, left = lookup("words.organization.zh"), lookup("words.organization.left.zh")
+        self.person_rule, self.body_rule = labels.ref, bodies.ref
+        self._single = frozenset(names.labels["single"])
+        self._compound = frozenset(names.labels["compound"])
+        self._self = frozenset(labels.labels["self"])
+        self._label = alternatives([*labels.labels["self"], *labels.labels["label"]])
+        self._link = re.compile(f"(?:{alternatives(labels.labels['link']).pattern}| ){{0,3}}")
+        self._title = alternatives(lookup("words.person.title.zh").entries())
+        self._follow = alternatives(
+            [*lookup("words.person.follow.zh").entries(), *lookup("words.person.title.zh").entries()]
+        )
+        self._not = alternatives(lookup("words.person.not.zh").entries())
+        possessed = alternatives(lookup("words.person.possessed.zh").entries())
+        self._possessed = re.compile(f"的(?:{possessed.pattern})")
+        self._form = alternatives(bodies.labels["form"])
+        self._trade = alternatives(bodies.labels["trade"])
+        self._after = alternatives(lookup("words.organization.after.zh").entries())
+        self._generic = frozenset(lookup("words.organization.generic.zh").entries())
+        self._left = alternatives(left.labels["left"])
+        self._protected = alternatives(left.labels["protected"])
+
+    def find(self, text: str, hints: tuple[Hint, ...] = ()) -> Iterator[Edge]:
+        """Organisations first, then people outside them."""
+        taken = bytearray(len(text) + 1)
+        found = [("organization", a, b, self.body_rule) for a, b in self._bodies(text)]
+        found += [
+            ("person", a, b, self.person_rule)
+            for a, b in (*self._labelled(text), *self._titled(text), *self._possessing(text))
+        ]
+        found += [("person", h.start, h.end, self.person_rule) for h in hints if self._confirms(text, h)]
+        for kind, start, end, rule in found:
+            if end <= start or any(taken[start:end]):
+                continue
+            taken[start:end] = b"\1" * (end - start)
+            value = PersonValue(name=text[start:end]) if kind == "person" else OrganizationValue(name=text[start:end])
+            # Above words of the same characters: 周日新 is no Sunday, 秋分女士 no solar term.
+            yield Edge(kind, start, end, value, rule, weight=0, priority=1, kind=kind)
+
+    # ------------------------------------------------------------------ people
+    def _labelled(self, text: str) -> Iterator[tuple[int, int]]:
+        for hit in _AT_NAME.finditer(text):
+            if self._surname(text, hit.start(1)) and not self._not.match(text, hit.start(1)):
+                yield hit.span(1)
+        at = 0
+        while hit := self._label.search(text, at):
+            at = hit.end()
+            if text[hit.start() - 1 : hit.start()] in _FOR:
+                continue  # 帮我叫一辆车
+            link = self._link.match(text, hit.end())
+            for start in dict.fromkeys((link.end() if link else hit.end(), hit.end())):
+                called = "叫" in text[hit.start() : start]
+                end = self._name_end(text, start, own=hit.group() in self._self, called=called)
+                if end:
+                    yield start, end
+                    at = end
+                    break
+
+    def _name_end(self, text: str, start: int, *, own: bool, called: bool = False) -> int:
+        """The end of the personal name at ``start``; 0 when none. ``own`` takes any form, ``called`` also 周日新."""
+        foreign = _FOREIGN.match(text, start)
+        if foreign:
+            last = text.rfind("·", start, foreign.end()) + 2
+            return next((at for at in range(last, foreign.end()) if self._ends(text, at)), foreign.end())
+        if (self._not.match(text, start) and not called) or self._label.match(text, start):
+            return 0
+        sure = self._surname(text, start)
+        if not sure and not own:
+            nickname = re.match(rf"[阿小老]{_HAN}{{1,2}}", text[start:])
+            sizes: tuple[int, ...] = (2, 3) if nickname else ()
+        elif sure:
+            sizes = (sure + 2, sure + 1)
+        else:
+            sizes = (3, 2, 4)
+        for size in sizes:
+            end = start + size
+            if re.fullmatch(rf"{_HAN}{{{size}}}", text[start:end]) and self._ends(text, end):
+                if not sure and self._form.search(text, start, end):
+                    return 0
+                return end
+        return self._by_tokens(text, start, sure) if sure else 0
+
+    def _by_tokens(self, text: str, start: int, surname: int) -> int:
+        """Ask the segmenter where the name ends: 我叫赵新民哈哈 → 赵新民."""
+        window = re.match(rf"{_HAN}{{2,8}}", text[start:])
+        if not window:
+            return 0
+        end = 0
+        for token in tokens(window.group(), "zh"):
+            if end and end > surname:
+                break
+            end = token.end
+        return start + end if surname < end <= surname + 2 else 0
+
+    def _surname(self, text: str, start: int) -> int:
+        if text[start : start + 2] in self._compound:
+            return 2
+        return 1 if text[start : start + 1] in self._single else 0
+
+    def _ends(self, text: str, at: int) -> bool:
+        return _MARK.match(text, at) is not None or self._follow.match(text, at) is not None
+
+    def _titled(self, text: str) -> Iterator[tuple[int, int]]:
+        """A surname with up to two characters before a title: 李律师, 秋分女士. The title is part of what is said."""
+        for hit in self._title.finditer(text):
+            if _LONGER.match(text, hit.end()):
+                continue
+            for size in (4, 3, 2, 1):
+                start = hit.start() - size
+                if start < 0 or not re.fullmatch(rf"{_HAN}+", text[start : hit.start()]):
+                    continue
+                surname = self._surname(text, start)
+                if not surname or not surname <= size <= surname + 2 or self._not.match(text, start):
+                    continue
+                if start == 0 or _MARK.match(text, start - 1) or self._opens(text, start):
+                    yield start, hit.end()
+                    break
+
+    def _opens(self, text: str, start: int) -> bool:
+        """True when a left word or a label ends exactly where a name would begin."""
+        before = text[max(0, start - 6) : start]
+        return any(m.end() == len(before) for p in (self._left, self._label, _AND) for m in p.finditer(before))
+
+    def _possessing(self, text: str) -> Iterator[tuple[int, int]]:
+        """A name at the start of a clause that owns a contact: 沈三|的邮箱."""
+        for hit in self._possessed.finditer(text):
+            for size in (3, 2):
+                start = hit.start() - size
+                if start >= 0 and self._surname(text, start) and not self._not.match(text, start) and (
+                    start == 0 or _MARK.match(text, start - 1) or self._opens(text, start)
+                ):  # fmt: skip
+                    yield start, hit.start()
+                    break
+
+    def _confirms(self, text: str, hint: Hint) -> bool:
+        """A model's person counts when it has a surname, two to four characters, and is no ordinary word."""
+        size = hint.end - hint.start
+        return (
+            hint.label == "person" and 2 < size <= 4 and self._surname(text, hint.start) > 0
+            and not self._not.match(text, hint.start)
+        )  # fmt: skip
+
+    # ------------------------------------------------------------------ organisations
+    def _bodies(self, text: str) -> Iterator[tuple[int, int]]:
+        last = 0
+        for hit in self._form.finditer(text):
+            end = hit.end()
+            follow = self._form.match(text, end)
+            if follow or _BRANCH.match(text, end):  # 银行上海|分行: the last form ends the name
+                continue
+            start = self._left_end(text, hit.start(), last)
+            while start < hit.start() and text[start] in "和与跟及、":
+                start += 1
+            if self._is_name(text[start : hit.start()], hit.group()):
+                yield start, end
+                last = end
+        for hit in self._trade.finditer(text):
+            if not (self._after.match(text, hit.end()) and hit.end() > last):
+                continue
+            start = self._left_end(text, hit.start(), last)
+            if (
+                start < hit.start()
+                and self._is_name(text[start : hit.start()], hit.group())
+                and hit.start() - start <= 8
+            ):
+                yield start, hit.end()
+                last = hit.end()
+
+    def _is_name(self, stem: str, form: str) -> bool:
+        stem = stem.strip("()（）")
+        if (
+            not stem
+            or stem in self._generic
+            or (len(stem) < 2 and form in {"公司", "集团", "银行", "法院", "委员会", "大学"})
+        ):
+            return False
+        return not any(stem.endswith(word) and len(stem) - len(word) < 2 for word in ("家", "个", "所", "们", "某"))
+
+    def _left_end(self, text: str, end: int, floor: int) -> int:
+        start = end
+        while (
+            start > floor and end - start < _LONGEST_BODY and re.match(r"[\u4e00-\u9fffA-Za-z0-9()&·]", text[start - 1])
+        ):
+            start -= 1
+        window = text[start:end]
+        kept = [hit.span() for hit in self._protected.finditer(window)]
+        cut = 0
+        for hit in self._left.finditer(window):
+            if not any(a < hit.end() and hit.start() < b for a, b in kept):
+                cut = hit.end()
+        cut = max(cut, window.rfind("(") + 1 if window.count("(") > window.count(")") else 0)
+        while cut < len(window) and window[cut] in ")(& ":
+            cut += 1
+        return start + cut
+
+
+# What makes another word of a title: 总店, 总额, 经理部.
+_FOR = ("帮", "给", "替", "为", "让", "请")
+_LONGER = re.compile(r"[店部额价计数量体共结统裁局厅费函证所行会]")
+_AND = re.compile(r"[和与跟及、,;。 ]|联系|请|找|问|问问|告诉|通知|约了?|见了?|陪|见到|转告|感谢|谢谢|回复")
