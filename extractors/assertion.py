@@ -57,12 +57,33 @@ def find_cues(
     found = _pruned(_matches(masked, layout, compiled, speaker))
     found = [_with_repair(cue, found, masked, layout) for cue in found]
     cues = [_finished(cue, found, masked, layout, mentions) for cue in found]
-    kept = {(cue.start, cue.end, cue.kind): cue for cue in sorted(cues, key=_order, reverse=True)}
-    return tuple(sorted(kept.values(), key=_order))
+    return tuple(sorted(_merged(cues), key=_order))
 
 
 def _order(cue: Cue) -> tuple[int, int, str, str]:
     return cue.start, cue.end, cue.kind, cue.rule
+
+
+def _merged(cues: list[Cue]) -> list[Cue]:
+    """One cue a kind and place: 不接受 denies what follows and precedes. A repair is no correction as well."""
+    kept: dict[tuple[int, int, str], Cue] = {}
+    for cue in sorted(cues, key=_order):
+        place = (cue.start, cue.end, cue.kind)
+        first = kept.get(place)
+        if first is not None and first.scope is not None and cue.scope is not None and cue.reparandum is None:
+            cue = first.model_copy(
+                update={
+                    "covers": tuple(sorted({*first.covers, *cue.covers})),
+                    "scope": (min(first.scope[0], cue.scope[0]), max(first.scope[1], cue.scope[1])),
+                }
+            )
+        kept[place] = cue
+    repairs = [cue for cue in kept.values() if cue.kind == "repair"]
+    return [
+        cue
+        for cue in kept.values()
+        if cue.kind != "correction" or not any(r.start < cue.end and cue.start < r.end for r in repairs)
+    ]
 
 
 def _matches(masked: Masked, layout: Layout, compiled: CompiledCues, speaker: str) -> list[_Found]:
@@ -108,7 +129,8 @@ def _pruned(found: list[_Found]) -> list[_Found]:
     return [
         cue
         for cue in found
-        if not any(
+        if cue.reparandum is not None
+        or not any(
             other.start <= cue.start and cue.end <= other.end and other.end - other.start > cue.end - cue.start
             for other in wide
         )
@@ -129,9 +151,7 @@ def _with_repair(cue: _Found, found: list[_Found], masked: Masked, layout: Layou
     return replace(cue, reparandum=reparandum, repair=repair)
 
 
-def _finished(
-    cue: _Found, found: list[_Found], masked: Masked, layout: Layout, mentions: Sequence[Mention]
-) -> Cue:
+def _finished(cue: _Found, found: list[_Found], masked: Masked, layout: Layout, mentions: Sequence[Mention]) -> Cue:
     family = cue.family
     stops = sorted(other.start for other in found if other.kind in family.until_cues and other is not cue)
     low, high = cue.scope or reach(family, cue.start, cue.end, layout, stops)
@@ -142,10 +162,9 @@ def _finished(
     if family.spill and not places and low > 0:
         low, high = layout.sentence(low - 1)[0], high
         places = [at for at in mentions_in(masked, low, high) if at not in own]
-    if cue.kind == "quotation" and len(places) == 1 and not masked.text[low : places[0]].strip(" \"'"):
+    if cue.kind == "quotation" and cue.scope is not None and len(masked.text[low:high].strip(" \"'.,")) == 1:
         # Quotation marks around nothing but a value set it off ("alias 'ann@example.com'"); they quote nobody.
-        if not masked.text[places[0] + 1 : high].strip(" \"'.,"):
-            places = []
+        places = []
     covers = _targets(cue, places, masked, mentions)
     if cue.kind == "repair":
         covers = tuple(sorted({*holds(masked, cue.reparandum), *holds(masked, cue.repair)}))
@@ -163,9 +182,9 @@ def _cut_by_repairs(cue: _Found, found: list[_Found], low: int, high: int) -> tu
     for other in found:
         if other.kind != "repair" or other.repair is None or other.reparandum is None:
             continue
-        if cue.start >= other.start and low <= other.repair[0] < high:
-            if other.repair[0] > other.reparandum[0] and other.repair[0] >= cue.end:
-                high = max(low, min(high, other.repair[0]))
+        later = other.repair[0] > other.reparandum[0] and other.repair[0] >= cue.end
+        if cue.start >= other.start and later and low <= other.repair[0] < high:
+            high = other.repair[0]
     return low, high
 
 
@@ -229,15 +248,18 @@ def _is_change(repair: Cue, scan: Scan) -> bool:
     """True when the sentence tells a change from the one side to the other: 从A改成B, moved from A to B."""
     if repair.reparandum is None or repair.repair is None or repair.repair[0] < repair.reparandum[0]:
         return False
-    for cue in scan.cues:
-        if cue.kind == "change" and cue.scope is not None and cue.scope[0] <= repair.repair[0] < cue.scope[1]:
-            if cue.start >= repair.reparandum[1] or cue.end <= repair.start:
-                return True
-    return False
+    old, new = repair.reparandum, repair.repair
+    return any(
+        cue.kind == "change"
+        and cue.scope is not None
+        and cue.scope[0] <= new[0] < cue.scope[1]
+        and (cue.start >= old[1] or cue.end <= repair.start)
+        for cue in scan.cues
+    )
 
 
 def replaced_by(scan: Scan, index: int) -> tuple[int, ...]:
-    """The mentions that replace this one within the utterance: 14万 for 18万 in 从18万改成14万; empty when none does."""
+    """The mentions that replace this one within the utterance: 14万 for 18万 in 从18万改成14万."""
     span = scan.mentions[index].span
     return tuple(
         n

@@ -64,11 +64,11 @@ class CueSpec(Model):
     lexicon: str | None = Field(None, description="Id of a vocabulary whose words are cues too.")
     patterns: list[str] = Field(
         default_factory=list,
-        description="RE2 patterns; {m}, {money}, {time}, {duration}, {amount}, {name}, {part} stand for mentions, other "
-        "{names} for `define`; groups: cue (its words), scope, who, reparandum, repair.",
+        description="RE2 patterns; {m}, {money}, {time}, {duration}, {amount}, {name}, {part} stand for mentions, "
+        "other {names} for `define`; groups: cue (its words), scope, who, reparandum, repair.",
     )
     direction: Direction | None = Field(None, description="Where the mentions stand that it governs.")
-    until: list[str] | None = Field(None, description="clause_end, sentence_end, turn_end, or words that end the scope.")
+    until: list[str] | None = Field(None, description="clause_end, sentence_end, turn_end, or words that end it.")
     until_cues: list[CueKind] | None = Field(None, description="Kinds of cue that end the scope.")
     carries: list[str] | None = Field(
         None, description="Patterns; when the next clause (backward: the own one) matches, the scope goes on over it."
@@ -155,7 +155,8 @@ class Family:
             # The pseudo-cue may begin before the cue ("开玩笑" in 没开玩笑); look at the neighbourhood only.
             low = max(0, start - _CONTEXT)
             for hit in self.pseudo.finditer(text[low : end + _CONTEXT]):
-                if hit.start() + low <= start and hit.end() + low >= end:
+                begin, close = hit.start() + low, hit.end() + low
+                if (begin <= start and close >= end) or begin < start < close:
                     return False
                 if hit.start() + low > start:
                     break
@@ -282,9 +283,11 @@ def _expand(pattern: str, define: Mapping[str, list[str] | str]) -> str:
         name = hit.group(1)
         if name in define:
             value = define[name]
-            return f"(?:{_expand(value, {k: v for k, v in define.items() if k != name})})" if isinstance(
-                value, str
-            ) else _alternation(value)
+            return (
+                f"(?:{_expand(value, {k: v for k, v in define.items() if k != name})})"
+                if isinstance(value, str)
+                else _alternation(value)
+            )
         if name in _GROUPS:
             return "[" + "".join(_SLOTS[kind] for kind in _GROUPS[name]) + "]"
         if name in _SLOTS:
