@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..model import Bound, Candidate, Known, MemoryItem, Proposal, Turn
-from ..values import Magnitude, MoneyValue, NumberValue, QuantityValue, TextValue, TimeValue, Value
+from ..values import AddressValue, Magnitude, MoneyValue, NumberValue, QuantityValue, TextValue, TimeValue, Value
 from .book import Book, RulesetLike, book_of
 from .features import features_of
 from .frames import LAST_NAMED
 from .labels import key
 from .lookup import Found, Lookup, compatible, shape
-from .parts import adjusted, patched
+from .parts import adjusted, completed, patched
 from .relation import compare
 
 __all__ = ["bind"]
@@ -216,6 +216,8 @@ def _as(value: Value, like: Value) -> Value:
         return value
     if isinstance(value, TimeValue) and isinstance(like, TimeValue):
         return _time_as(value, like)
+    if isinstance(value, AddressValue) and isinstance(like, AddressValue):
+        return completed(value, like)
     if isinstance(value, TextValue) and not isinstance(like, TextValue | Magnitude | TimeValue):
         fields = type(like).model_fields
         if "name" in fields:

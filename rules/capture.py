@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..extractors.assertion import assertion_of, replaced_by
-from ..model import Act, Adjustment, Assertion, Candidate, Scan, Span, Turn
-from ..values import Value
+from ..model import Act, Adjustment, Assertion, Candidate, Patch, Scan, Span, Turn
+from ..values import Magnitude, Value
 from .book import Book, Rule, RulesetLike, book_of
 from .capture_file import CaptureFile
 from .fragments import fragments
 from .frames import Frame, frame
 from .labels import key
-from .phrases import phrase_candidates
+from .phrases import agreed, phrase_candidates
 from .view import Place, View, view
 
 __all__ = ["CaptureFile", "Captured", "capture"]
@@ -70,7 +70,7 @@ def capture(turn: Turn, scan: Scan, ruleset: RulesetLike) -> Captured:
     for index, act in sorted(replaced.alone.items()):
         found.append(_withdrawn(seen, index, act))
         used.add(index)
-    found.extend(fragments(seen, book, frozenset(used) | replaced.indices, bool(found)))
+    found.extend(fragments(seen, book, tuple(found), frozenset(used) | replaced.indices))
     if turn.speaker == "assistant":
         found = [c if c.act in {"confirm", "reject"} else c.model_copy(update={"act": "propose"}) for c in found]
         found = [c for c in found if c.act == "propose"]
@@ -85,13 +85,21 @@ def _gate(turn: Turn, scan: Scan, ruleset: RulesetLike) -> tuple[str, str | None
 
 
 def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Candidate | None:
-    around = frame(seen, place, book.lex, replaced.indices)
     old = replaced.old_of(place.index)
+    before = next((p for p in seen.places if p.index == old), None)
+    around = _pointing(frame(seen, place, book.lex, replaced.indices, before), book)
     act = _act(seen, place, around, replaced)
     rule = next((r for r in book.rules if _fits(r, seen, place, around)), None)
     adjustment = _adjustment(seen, book, place, around, act)
-    if rule is None and not around.bare and not _changes(seen, place, act, old) and adjustment is None:
-        return None
+    if rule is None and not around.bare and adjustment is None:
+        if place.kind in {"person", "organization", "place"} or not _changes(seen, place, act, old):
+            return None
+    patch = _patch(seen, place, around, old)
+    if patch is not None:
+        base = _base(seen, place, around, None)
+        base |= {"act": act if act != "state" else "correct", "form": "part", "patch": patch, "value": None}
+        base |= {"mentions": tuple(i for i in (place.index, old) if i is not None), "rule": "law.part@1"}
+        return Candidate(**base)
     base = _base(seen, place, around, rule)
     base["old"] = seen.scan.mentions[old].value if old is not None else None
     base["mentions"] = tuple(i for i in (place.index, old) if i is not None)
@@ -100,6 +108,8 @@ def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Can
     elif act == "adjust":
         act = "change"
     base.setdefault("act", act)
+    if base.get("value") is not None:
+        base["value"] = _bounded(base["value"], around)
     open_label = rule is None or (around.bare and rule.file.trigger is None) or bool(around.attribute)
     if open_label:
         form = base.get("form", "bare")
@@ -119,6 +129,40 @@ def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Can
     return Candidate(**base)
 
 
+def _bounded(value: object, around: Frame) -> object:
+    """顾问费上限还是300万元: the label says that the value is a bound."""
+    hit = re.search(r"(上限|最高限额|封顶)|(下限)$", around.label)
+    if hit and isinstance(value, Magnitude) and value.bound == "=" and value.amount is not None:
+        return value.model_copy(update={"bound": "<=" if hit.group(1) else ">="})
+    return value
+
+
+def _pointing(around: Frame, book: Book) -> Frame:
+    """前者, "the second one", "that one" point at something and are no label; a verb of adjusting is none either."""
+    low = around.label.lower()
+    for pattern in (book.ordinal_pattern, book.demonstratives):
+        if low and pattern.fullmatch(low):
+            return replace(around, label="", start=around.place.start, end=around.place.start)
+    hits = list(book.adjust_pattern.finditer(low))
+    if hits and hits[-1].end() == len(low):
+        label = around.label[: hits[-1].start()].rstrip()
+        return replace(around, label=label, end=around.start + len(label))
+    return around
+
+
+def _patch(seen: View, place: Place, around: Frame, old: int | None) -> Patch | None:
+    """尾号不是8881，是8818: a number that stands for the part its label names."""
+    part = around.attribute
+    if part not in {"digits", "mail_domain", "house_number", "room", "floor"}:
+        return None
+    if place.kind not in {"number", "url", "quantity", "identifier"}:
+        return None
+    return Patch(
+        part=part, value=place.mention.canonical if place.kind == "url" else place.mention.text,
+        old=seen.scan.mentions[old].text if old is not None else None,
+    )  # fmt: skip
+
+
 def _base(seen: View, place: Place, around: Frame, rule: Rule | None) -> dict[str, object]:
     mention = place.mention
     evidence = [(mention.start, mention.end)]
@@ -129,7 +173,7 @@ def _base(seen: View, place: Place, around: Frame, rule: Rule | None) -> dict[st
         "kind": mention.kind,
         "value": mention.value,
         "entity": around.entity if rule is None or rule.file.take.entity != "principal" else None,
-        "assertion": assertion_of(seen.scan, place.index),
+        "assertion": agreed(seen, assertion_of(seen.scan, place.index), around.segment),
         "start": mention.start,
         "end": mention.end,
         "surface": seen.turn.text[low:high].strip(),
@@ -225,6 +269,8 @@ def _act(seen: View, place: Place, around: Frame, replaced: Replaced) -> Act:
         return "change"
     if "ending" in kinds:
         return "end"
+    if around.bare and _uncovered_correction(seen, around):
+        return "correct"
     if "repair" in kinds:
         return "correct"
     if "confirmation" in kinds:
@@ -232,6 +278,14 @@ def _act(seen: View, place: Place, around: Frame, replaced: Replaced) -> Act:
     if "rejection" in kinds:
         return "correct"
     return "state"
+
+
+def _uncovered_correction(seen: View, around: Frame) -> bool:
+    """ "It's 201 Maple Terrace, I transposed the digits": the sentence corrects, and names nothing else."""
+    return any(
+        cue.kind == "correction" and not cue.covers and seen.segment_at(low).sentence == around.segment.sentence
+        for cue, low, _ in seen.cues
+    )
 
 
 def _changes(seen: View, place: Place, act: Act, old: int | None) -> bool:

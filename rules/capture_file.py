@@ -97,7 +97,7 @@ class CaptureFile(RuleFile):
     when: list[Condition] = Field(default_factory=list)
     phrases: list[str] = Field(
         default_factory=list,
-        description="Sentence frames: literal words, {value} {old} {label} {entity} {topic} {any}, [optional], (a|b), "
+        description="Sentence frames: literal words, {value} {old} {label} {entity} {topic} {any}, [optional], (a|b), (a|b)?, "
         "^ for the start of a clause, $ for its end.",
     )
     act: Act = "state"
@@ -130,7 +130,7 @@ def phrase_pattern(phrase: str, longest: int, until: tuple[str, ...]) -> re.Patt
     closed = phrase.endswith("$")
     body = phrase[1 if anchored else 0 : len(phrase) - (1 if closed else 0)]
     out: list[str] = []
-    for piece in re.split(r"(\{\w+\}|[\[\]()|])", body):
+    for piece in re.split(r"(\{\w+\}|\)\?|[\[\]()|])", body):
         if not piece:
             continue
         if name := _PLACEHOLDER.fullmatch(piece):
@@ -141,12 +141,12 @@ def phrase_pattern(phrase: str, longest: int, until: tuple[str, ...]) -> re.Patt
             out.append(")?")
         elif piece == "(":
             out.append("(?:")
-        elif piece in {")", "|"}:
+        elif piece in {")", ")?", "|"}:
             out.append(piece)
         else:
             out.append(_literal(piece))
     ends = [r"\s*$"]
-    if until and not closed:
+    if until:
         ends.extend(rf"\s*{_literal(word)}" for word in until)
     tail = rf"(?={'|'.join(ends)})" if closed or body.endswith("}") else ""
     try:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..extractors.assertion import assertion_of
 from ..model import Act, Candidate, Part, Patch, Span
 from .book import Book
+from .frames import uncued
+from .labels import key
 from .view import Segment, View
 
 # Parts that may replace a piece of a value, and the kinds of value that have such a piece.
+ALIASES = {"currency_word": "currency", "domain": "mail_domain", "day": "day_of_month"}
 PATCHES: dict[str, tuple[str, ...]] = {
     "currency": ("money",),
     "unit": ("quantity",),
@@ -22,25 +25,26 @@ PATCHES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def fragments(seen: View, book: Book, used: frozenset[int], anything: bool) -> Iterator[Candidate]:
-    """Partial candidates of a turn."""
-    yield from _parts(seen, book, used)
-    yield from _withdrawals(seen, book, used)
-    if not anything:
+def fragments(seen: View, book: Book, found: Sequence[Candidate], used: frozenset[int]) -> Iterator[Candidate]:
+    """Partial candidates of a turn, beside those that were found already."""
+    yield from _parts(seen, book, found)
+    yield from _withdrawals(seen, book, found, used)
+    if not found:
         yield from _answers(seen, book)
 
 
-def _parts(seen: View, book: Book, used: frozenset[int]) -> Iterator[Candidate]:
+def _parts(seen: View, book: Book, found: Sequence[Candidate]) -> Iterator[Candidate]:
     """A part counts where the sentence corrects or changes something; the one taken back is the old one."""
-    taken = [p for p in seen.places if p.index in used]
-    parts = [p for p in seen.scan.parts if p.type in PATCHES and not _inside(seen, p, taken)]
     by_type: dict[str, list[Part]] = {}
-    for part in parts:
-        by_type.setdefault(part.type, []).append(part)
+    for part in seen.scan.parts:
+        kind = ALIASES.get(part.type, part.type)
+        if kind in PATCHES and not _inside(seen, part, found):
+            by_type.setdefault(kind, []).append(part)
     for kind in sorted(by_type):
         group = sorted(by_type[kind], key=lambda p: (p.start, p.end))
         new = [p for p in group if not _old_part(seen, book, p)]
         old = [p for p in group if p not in new]
+        new = [p for p in new if _alone(seen, book, p)]
         if not new:
             continue
         part = new[-1]
@@ -58,8 +62,23 @@ def _parts(seen: View, book: Book, used: frozenset[int]) -> Iterator[Candidate]:
         )  # fmt: skip
 
 
-def _inside(seen: View, part: Part, taken: object) -> bool:
-    return any(m.start <= part.start and part.end <= m.end for m in seen.scan.mentions)
+def _alone(seen: View, book: Book, part: Part) -> bool:
+    """Nothing else is said beside the part but words that point at a value or take one back."""
+    start, end = seen.norm.inside(part.start, part.end)
+    segment = seen.segment_at(start)
+    label = book.lex.peel(uncued(seen, segment.start, start))[0]
+    for other in seen.scan.parts:
+        label = label.replace(other.text, "")
+    known = not label or key(label) in book.lex.attributes
+    known = known or any(words.fullmatch(label.lower()) for words in book.slot_words.values())
+    after = re.sub(r"[\s,;:.!?。]|吧|了|哦|啊|呢|please|instead|号|日|楼|室", "", seen.low[end : segment.end])
+    return known and len(after) <= 1
+
+
+def _inside(seen: View, part: Part, found: Sequence[Candidate]) -> bool:
+    if any(m.start <= part.start and part.end <= m.end for m in seen.scan.mentions):
+        return True
+    return any(low <= part.start and part.end <= high for c in found for low, high in c.evidence)
 
 
 def _old_part(seen: View, book: Book, part: Part) -> bool:
@@ -91,7 +110,7 @@ def _part_act(seen: View, book: Book, part: Part, old: list[Part]) -> Act | None
     return "change" if act == "change" else None
 
 
-def _withdrawals(seen: View, book: Book, used: frozenset[int]) -> Iterator[Candidate]:
+def _withdrawals(seen: View, book: Book, found: Sequence[Candidate], used: frozenset[int]) -> Iterator[Candidate]:
     """ "Forget what I said about the target price": the label is in the words, bind looks for it among what is live."""
     for cue, start, _ in seen.cues:
         if cue.kind not in {"withdrawal", "ending"}:
@@ -99,6 +118,9 @@ def _withdrawals(seen: View, book: Book, used: frozenset[int]) -> Iterator[Candi
         if any(index in used for index in cue.covers):
             continue
         segment = seen.segment_at(start)
+        low, high = seen.original(segment.start, segment.end)
+        if any(low <= c.start < high for c in found):
+            continue
         yield _whole(seen, segment, "retract" if cue.kind == "withdrawal" else "end", cue.rule, (cue.start, cue.end))
         return
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .labels import Lexicon, key
 from .view import BARRIERS, Place, Segment, View
@@ -19,6 +19,8 @@ _OF = re.compile(r"^\s*的(?P<noun>[^,;。]{1,16})$")
 _NOUN_AFTER = re.compile(
     r"^\s+(?P<noun>[a-z][a-z -]{2,24}?)(?=\[|$|\s(?:for|from|in|on|at|by|with|and|to|of)\b)", re.IGNORECASE
 )
+_JOINED = re.compile(r"^.*\b(?:is|are|was|were|has|have)\b.*\band\b", re.IGNORECASE)
+_CUED = frozenset({"correction", "repair", "confirmation", "rejection", "proposal", "question"})
 _ACCORDING = re.compile(r"(?<=.)(?:按照|按|以|照)")
 _SMALL = re.compile(r"^(?:了|吧|啊|呢|[\s,])*")
 LAST_NAMED = "@last"  # a pronoun: bind puts the entity named last in its place
@@ -51,8 +53,24 @@ class Frame:
         return f"{self.label} {self.predicate}".strip()
 
 
-def frame(view: View, place: Place, lex: Lexicon, skip: frozenset[int]) -> Frame:
-    """The frame of one mention; ``skip`` are mentions that were taken back and do not bound its label."""
+def frame(view: View, place: Place, lex: Lexicon, skip: frozenset[int], old: Place | None = None) -> Frame:
+    """The frame of one mention; ``skip`` are mentions that were taken back and do not bound its label.
+
+    With no label of its own, the one of the mention it replaces (``old``) counts.
+    """
+    found = _frame(view, place, lex, skip)
+    if found.label or old is None or old.start > place.start:
+        return found
+    before = _frame(view, old, lex, skip - {old.index})
+    if not before.label:
+        return found
+    return replace(
+        found, label=before.label, start=before.start, end=before.end, entity=found.entity or before.entity,
+        inherited=True, predicate="",
+    )  # fmt: skip
+
+
+def _frame(view: View, place: Place, lex: Lexicon, skip: frozenset[int]) -> Frame:
     segment = view.segment_at(place.start)
     found = _before(view, place, segment, lex, skip)
     predicate = _after(view, place, segment, skip)
@@ -86,6 +104,15 @@ def frame(view: View, place: Place, lex: Lexicon, skip: frozenset[int]) -> Frame
     return Frame(place, segment, label.strip(), start, end, predicate, act, entity, inherited, definite, attribute)
 
 
+def uncued(view: View, begin: int, end: int) -> str:
+    """The text with blanks in the place of words that correct, ask or answer: they are no part of a label."""
+    text = view.text[begin:end]
+    for cue, low, high in view.cues:
+        if cue.kind in _CUED and begin <= low and high <= end:
+            text = text[: low - begin] + " " * (high - low) + text[high - begin :]
+    return text
+
+
 def _content(words: str, lex: Lexicon) -> bool:
     return any(word not in lex.light for word in key(words).split())
 
@@ -99,7 +126,11 @@ def _before(
     for wall in [*reversed(walls), None]:
         begin = wall.end if wall is not None else segment.start
         if begin <= cursor:
-            label, low, high, found = lex.peel(_cut(view.text[begin:cursor]))
+            label, low, high, found = lex.peel(_cut(uncued(view, begin, cursor)))
+            joined = _JOINED.match(label)
+            if joined:  # a sentence of its own stands before: "the beneficiary is X and the amount"
+                label, more, high, _ = lex.peel(label[joined.end() :])
+                low, high = low + joined.end() + more, low + joined.end() + high
             act = found if act == "state" else act
             void = lex.void_before.search(view.low[begin:cursor].rstrip()) if wall is None else None
             if void and void.group() in {"从", "由", "from", "不是"}:
@@ -146,7 +177,11 @@ def _inherit(
         if live:
             label, low, high, _ = _before(view, live[0], earlier, lex, skip)
             return (label, low, high, act) if label and _content(label, lex) else None
-        text = view.text[earlier.start : inside[0].start if inside else earlier.end]
+        stop = inside[0].start if inside else earlier.end
+        text = uncued(view, earlier.start, stop)
+        corrected = any(
+            cue.kind in {"correction", "change"} and earlier.start <= low < stop for cue, low, _ in view.cues
+        )
         tail = re.search(r"(?:都|就|也|又)?(?:改了|变了|改一下|换了|要改|有变|相应调整)$", text.rstrip())
         if tail:
             text, act = text[: tail.start()], "change"
@@ -155,10 +190,10 @@ def _inherit(
             act = lex.void_after_acts.get(void.group(), "correct")
             text = text[: void.start()]
         label, low, high, _ = lex.peel(text)
-        if label and _content(label, lex) and (void or tail or segment.mark in {":", "："}):
+        if label and _content(label, lex) and (void or tail or corrected or inside or segment.mark in {":", "："}):
             return label, earlier.start + low, earlier.start + high, act
         if label and not light and not void and not tail:
-            return None
+            return None  # another matter was mentioned in between
     return None
 
 
@@ -185,6 +220,8 @@ def _owner(view: View, label: str, start: int, end: int, lex: Lexicon, place: Pl
     hit = re.match(r"(?P<name>[A-Z][\w&.-]*(?:\s[A-Z][\w&.-]*){0,3})'s\s+", label)
     if hit:
         return _rest(label, start, hit["name"], hit.end("name"))
+    if place.kind == "quantity" and re.fullmatch(r"[A-Z][\w&.-]*(?:\s[A-Z][\w&.-]+)+", label):
+        return label, "", end
     if place.kind in {"phone", "email", "address"}:
         hit = re.match(r"(?P<name>[^的]{2,12})的(?P<rest>.+)$", label)
         if hit and lex.concept(key(hit["name"])) == key(hit["name"]):

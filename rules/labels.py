@@ -11,7 +11,35 @@ from ..extractors.text import normalize
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _TOKEN = re.compile(r"[\u3400-\u9fff]+|[A-Za-z0-9][A-Za-z0-9_&+-]*(?:'[a-z]+)?")
 _EDGE = " \t\n,;:.!?。、\"'()（）《》「」-~#@/"
-_DROPPED = frozenset({"the", "a", "an", "my", "our", "this", "that", "these", "those"})
+# Words that never tell two labels apart; a last "a" stays ("Option A").
+_DROPPED = frozenset(
+    [
+        "the",
+        "an",
+        "my",
+        "our",
+        "this",
+        "that",
+        "these",
+        "those",
+        "them",
+        "it",
+        "him",
+        "us",
+        "me",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "has",
+        "have",
+        "had",
+        "now",
+        "still",
+    ]
+)
 
 
 def words_pattern(words: Iterable[str], place: str = "any") -> re.Pattern[str]:
@@ -31,8 +59,9 @@ def words_pattern(words: Iterable[str], place: str = "any") -> re.Pattern[str]:
 def tokens(label: str) -> tuple[str, ...]:
     """Words of a label: runs of Chinese characters, English words without possessive, plural and article."""
     out = []
-    for word in _TOKEN.findall(normalize(label).lower):
-        if word in _DROPPED:
+    found = _TOKEN.findall(normalize(label).lower)
+    for index, word in enumerate(found):
+        if word in _DROPPED or (word == "a" and index + 1 < len(found)):
             continue
         if _HAN.match(word):
             word = word.replace("的", "").replace("之", "") if len(word) > 1 else word
@@ -77,6 +106,7 @@ class Lexicon:
     trail_acts: Mapping[str, str]
     light: frozenset[str]
     attributes: Mapping[str, str]
+    bounds: re.Pattern[str]
     void_after: re.Pattern[str]
     void_after_acts: Mapping[str, str]
     void_before: re.Pattern[str]
@@ -131,6 +161,7 @@ class Lexicon:
     def without(self, label: str, slot_words: re.Pattern[str] | None) -> str:
         """The qualifier of a label: its key without the words that name the slot itself."""
         low = normalize(label).lower
+        low = self.bounds.sub(" ", low)
         if slot_words is not None:
             low = slot_words.sub(" ", low)
         words = [w for w in tokens(low) if w not in self.light]
@@ -161,6 +192,7 @@ def lexicon(entries: Mapping[str, Mapping[str, object]]) -> Lexicon:
         trail_acts=trail,
         light=frozenset(key(w) for w in table("labels.light")),
         attributes={key(w): v for w, v in table("labels.attribute").items()},
+        bounds=words_pattern(w for w, v in table("labels.attribute").items() if v == "bound"),
         void_after=words_pattern(after, "start"),
         void_after_acts=after,
         void_before=words_pattern(before, "end"),

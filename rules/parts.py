@@ -158,6 +158,21 @@ def _address(patch: Patch, value: AddressValue) -> AddressValue | None:
     return None
 
 
+def completed(value: AddressValue, known: AddressValue) -> AddressValue:
+    """A shorter address that corrects a longer one ("it's 201 Maple Terrace") keeps the rest of it."""
+    if value.city or value.province or value.postcode or not (value.road and known.road):
+        return value
+    if value.road != known.road or not (known.city or known.province or known.postcode):
+        return value
+    fields = {name: getattr(value, name) or getattr(known, name) for name in AddressValue.PARTS}
+    full = known.full
+    for name in ("number", "building", "unit"):
+        old, new = getattr(known, name), getattr(value, name)
+        if old and new and old != new:
+            full = full.replace(old, new, 1)
+    return AddressValue(**fields, postcode=known.postcode, full=full)
+
+
 def _like(old: str, new: str) -> str:
     digits = re.search(r"\d+", new)
     return re.sub(r"\d+", digits.group(), old, count=1) if digits and re.search(r"\d", old) else new

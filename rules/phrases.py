@@ -10,7 +10,7 @@ from ..model import Act, Assertion, Candidate, Span
 from ..values import OrganizationValue, PersonValue, PlaceValue, TextValue, Value
 from .book import Book, Rule
 from .labels import key
-from .view import Place, Segment, View
+from .view import BARRIERS, Place, Segment, View
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _TAIL = re.compile(
@@ -89,8 +89,10 @@ def _candidate(
         return None
     if rule.trigger is not None and not _triggered(rule, seen, groups, start, end):
         return None
-    if file.slot == "none" and any(p.kind != "number" for p in seen.within(start, end)):
+    if file.slot == "none" and any(2 * (p.end - p.start) > end - start for p in seen.within(start, end)):
         return None  # a value with a kind of its own is bound by its kind
+    if any(_walled(seen, segment, hit, group) for group in ("entity", "label")):
+        return None
     condition = file.condition()
     mention = _mention_at(seen, start, end, condition.kind if condition else _kinds(file.take.text_kind), taken_back)
     if condition is not None and mention is None:
@@ -116,9 +118,8 @@ def _candidate(
         act = _cue_act(seen, start, end, segment)
     whole = seen.original(segment.start + hit.start(), segment.start + hit.end())
     original = seen.original(segment.start, segment.end)
-    assertion = assertion_of(seen.scan, Span(start=low, end=high))
-    if mention is not None:
-        assertion = assertion_of(seen.scan, mention.index)
+    assertion = assertion_of(seen.scan, mention.index if mention is not None else Span(start=low, end=high))
+    assertion = agreed(seen, assertion, segment)
     if file.take.qualifier == "topic":
         assertion = _topic_assertion(seen, segment, hit, assertion)
     return Candidate(
@@ -139,6 +140,14 @@ def _triggered(rule: Rule, seen: View, groups: dict[str, str | None], start: int
     return not (label and rule.file.trigger.place == "label" and rule.file.take.qualifier == "trigger") and bool(
         rule.trigger.search(seen.low[start:end])
     )
+
+
+def _walled(seen: View, segment: Segment, hit: re.Match[str], group: str) -> bool:
+    """True when a value stands inside what should be a name or a label: the frame ran over another statement."""
+    if not hit.groupdict().get(group):
+        return False
+    inside = seen.within(segment.start + hit.start(group), segment.start + hit.end(group))
+    return any(p.kind in BARRIERS for p in inside)
 
 
 def _overlaps(seen: View, index: int, hit: re.Match[str], segment: Segment) -> bool:
@@ -207,7 +216,10 @@ def _text_value(rule: Rule, seen: View, start: int, end: int) -> Value:
 def _qualifier(book: Book, rule: Rule, groups: dict[str, str | None], value: Value) -> str | None:
     take = rule.file.take.qualifier
     if take == "none":
-        return ""
+        slot = book.slots.get(rule.file.slot)
+        # The writing system of a name is part of it: 李明 and Li Ming stand beside each other.
+        latin = slot is not None and slot.qualifier == "script" and value.canonical.isascii()
+        return "latin" if latin else ""
     if take.startswith("fixed:"):
         return take[6:]
     if take == "topic":
@@ -228,6 +240,17 @@ def topic_key(words: str) -> str:
 def _topic_assertion(seen: View, segment: Segment, hit: re.Match[str], found: Assertion) -> Assertion:
     negated = NEGATION.search(seen.text, segment.start + hit.start(), segment.start + hit.end())
     return found.model_copy(update={"polarity": "negated" if negated else "affirmed"})
+
+
+def agreed(seen: View, assertion: Assertion, segment: Segment) -> Assertion:
+    """ "The lawyer says X, I agree, X": with the speaker's own consent it is the speaker's statement."""
+    if assertion.reported_by is None:
+        return assertion
+    for cue, low, _ in seen.cues:
+        same = seen.segment_at(low)
+        if cue.kind == "confirmation" and same.sentence == segment.sentence and same.index <= segment.index:
+            return assertion.model_copy(update={"reported_by": None})
+    return assertion
 
 
 def _cue_act(seen: View, start: int, end: int, segment: Segment) -> Act:

@@ -47,7 +47,9 @@ class SlotFile(RuleFile):
     type: MemoryType = "fact"
     value: list[str] = Field(min_length=1, description="Kinds of value it takes, the usual one first.")
     cardinality: Literal["one", "many"] = "one"
-    qualifier: Literal["label", "none"] = Field("label", description="Whether labels tell two values apart.")
+    qualifier: Literal["label", "none", "script"] = Field(
+        "label", description="label: labels tell two values apart; script: the writing system does (names)."
+    )
     family: str | None = Field(
         None, description="Slots of one family look for each other's labels: date, deadline, event."
     )
