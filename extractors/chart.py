@@ -82,17 +82,35 @@ class Network:
 
     def __init__(self) -> None:
         self.root = Node()
-        self.literal_only: set[str] = set()  # symbols that may stand alone: productions made of literals
-        self.wanted: set[str] = set()  # every symbol that some production reads
+        self.exposed: frozenset[str] = frozenset()  # types that are worth finding although they are no mention
+        self._needs: list[tuple[tuple[frozenset[str], ...], Reduction]] = []
+        self._useful: dict[frozenset[str], bool] = {}
 
     def add(self, items: tuple[Item, ...], reduction: Reduction) -> None:
         """Add one sequence; absent optional items are spelled out as further paths."""
-        for item in items:
-            self.wanted |= item.symbols
-        if all(symbol.startswith("=") for item in items for symbol in item.symbols):
-            for item in items:
-                self.literal_only |= item.symbols
+        self._needs.append((tuple(item.symbols for item in items if not item.optional), reduction))
         self._add(self.root, items, 0, (), reduction)
+
+    def useful(self, symbols: frozenset[str]) -> bool:
+        """Can parts of these types, in any order, become a mention or an exposed part? Remembered for each set."""
+        known = self._useful.get(symbols)
+        if known is None:
+            if len(self._useful) > 20_000:
+                self._useful.clear()
+            known = self._useful[symbols] = self._can_end(symbols)
+        return known
+
+    def _can_end(self, symbols: frozenset[str]) -> bool:
+        have = set(symbols)
+        before = -1
+        while before < len(have):
+            before = len(have)
+            for needed, reduction in self._needs:
+                if all(not have.isdisjoint(choice) for choice in needed):
+                    if reduction.kind is not None or reduction.type in self.exposed:
+                        return True
+                    have.add(reduction.type)
+        return not self.exposed.isdisjoint(have)
 
     def _add(
         self, node: Node, items: tuple[Item, ...], read: int, bound: tuple[tuple[str, int], ...], reduction: Reduction
@@ -119,7 +137,7 @@ class _Active(NamedTuple):
 
 
 def clusters(leaves: Iterable[Edge], text: str, network: Network) -> list[list[Edge]]:
-    """Runs of neighbouring leaves; runs of connecting words alone are dropped, they can yield nothing."""
+    """Runs of neighbouring leaves; runs that can yield nothing (connecting words alone) are dropped."""
     runs: list[list[Edge]] = []
     reach = -2
     for leaf in sorted(leaves, key=lambda e: (e.start, e.end, e.type)):
@@ -130,7 +148,11 @@ def clusters(leaves: Iterable[Edge], text: str, network: Network) -> list[list[E
         else:
             runs.append([leaf])
             reach = leaf.end
-    return [run for run in runs if any(not e.type.startswith("=") or e.type in network.literal_only for e in run)]
+    return [
+        run
+        for run in runs
+        if any(edge.kind is not None for edge in run) or network.useful(frozenset([edge.type for edge in run]))
+    ]
 
 
 def parse(leaves: Iterable[Edge], text: str, network: Network) -> list[Edge]:

@@ -37,13 +37,21 @@ class Num:
 
     def times(self, factor: Decimal) -> Num:
         """Every figure multiplied."""
-        amount, low, high = (None if x is None else x * factor for x in (self.amount, self.low, self.high))
-        return replace(self, amount=amount, low=low, high=high)
+        if self.amount is not None:
+            return Num(self.amount * factor, None, None, self.bound, self.approx, self.scale)
+        low, high = (None if x is None else x * factor for x in (self.low, self.high))
+        return Num(None, low, high, self.bound, self.approx, self.scale)
 
     def plus(self, more: Decimal) -> Num:
         """Every figure shifted."""
-        amount, low, high = (None if x is None else x + more for x in (self.amount, self.low, self.high))
-        return replace(self, amount=amount, low=low, high=high)
+        if self.amount is not None:
+            return Num(self.amount + more, None, None, self.bound, self.approx, self.scale)
+        low, high = (None if x is None else x + more for x in (self.low, self.high))
+        return Num(None, low, high, self.bound, self.approx, self.scale)
+
+    def lending(self, scale: int) -> Num:
+        """The same figure, said with this multiplier last."""
+        return Num(self.amount, self.low, self.high, self.bound, self.approx, scale)
 
 
 DIGITS = {
@@ -144,7 +152,7 @@ def _whole(text: str, at: int) -> _Read | None:
             num = num.times(Decimal(unit) / 10)  # 一万二: the unit left out is the next lower one
         elif short and num.low is not None and unit >= 100:
             num = num.times(Decimal(unit) / 10)
-        whole = replace(num.times(Decimal(factor)).plus(total), scale=factor if factor > 1 else _lent(section.unit))
+        whole = num.times(Decimal(factor)).plus(total).lending(factor if factor > 1 else _lent(section.unit))
         result = _Read(whole, stop, factor if factor > 1 else section.unit)
         end, last, unit = stop, factor, result.unit
         if num.bound != "=" or num.approx or num.amount is None:
@@ -300,6 +308,7 @@ def find(text: str) -> Iterator[tuple[int, int, Num, bool]]:
                 end = start + 1  # 周五十点: the hour begins after the day
         if (
             string is not None
+            and string[0][0] not in ZERO
             and string.end() > max(start + 1, end - 1)
             and string.end() - start > (0 if got is None else got[1] - start)
         ):

@@ -12,13 +12,15 @@ import re2
 from .chart import Item, Reduction, Test
 from .expression import Compiled, Expression, ExpressionError, compile_expression
 from .grammar import BUILT_IN, FINISHERS, Grammar, GrammarFile, GrammarProblem, GrammarProblems, Leaf, Near, Production
-from .leaves import CLASSES, MAX_REPEAT, Pattern, Word, context_test, longest_run, word_regex
+from .leaves import CLASSES, MAX_REPEAT, Pattern, Side, Word, context_test, longest_run
 from .text import normalize
 from .vocabulary import VocabularyFile
 
 _TYPED = re.compile(r"^([a-z_][a-z0-9_]*(?:\|[a-z_][a-z0-9_]*)*)(?: ([a-z_][a-z0-9_]*))?(\?)?$")
 # Words that no connector has: an unknown type with a one-letter variable, an underscore, a question mark.
 _MEANT = re.compile(r"^[a-z0-9|]+ [a-z]\??$|[a-z]_[a-z]|[a-z]\?")
+
+_REGEX = re.compile(r"^(~?)/(.+)/$", re.DOTALL)
 
 
 def _listed(value: str | list[str]) -> list[str]:
@@ -52,7 +54,7 @@ class Compiler:
             self.grammar.tables.update(file.tables)
         if self.problems:
             raise GrammarProblems(self.problems)
-        self.grammar.exposed = frozenset(exposed)
+        self.grammar.exposed = self.grammar.network.exposed = frozenset(exposed)
         self.grammar.matcher.close()
         return self.grammar
 
@@ -151,8 +153,8 @@ class Compiler:
             if near is None:
                 continue
             where = (*path, "when" if wanted else "unless")
-            before = [p for entry in near.before for p in self._context(file, where, entry, 0)]
-            after = [p for entry in near.after for p in self._context(file, where, entry, 1)]
+            before = self._side(file, where, near.before, 0)
+            after = self._side(file, where, near.after, 1)
             test = context_test(before, after, near.within, wanted)
             if test is not None:
                 tests.append(test)
@@ -161,23 +163,26 @@ class Compiler:
             return lambda text, start, end: first(text, start, end) and second(text, start, end)
         return tests[0] if tests else None
 
-    def _context(self, file: GrammarFile, path: tuple[str, ...], entry: str, side: int) -> list[str]:
-        """The patterns of one entry: a class, a vocabulary, a /regex/ or a word; all but a regex may be a space away."""
-        if entry in CLASSES:
-            return [_near(CLASSES[entry][side], side)]
-        if entry.startswith("@"):
-            vocabulary = self.vocabularies.get(entry[1:])
-            if vocabulary is None:
-                self._problem(file, path, f"no vocabulary {entry[1:]!r}")
-                return []
-            return [_near(word_regex(normalize(word).lower), side) for word in sorted(vocabulary.entries())]
-        if len(entry) > 3 and entry.startswith("~/") and entry.endswith("/"):
-            if not self._safe(file, path, entry[2:-1]):
-                return []
-            return [f"(?:{entry[2:-1]})(?!\\s)" if side == 0 else f"(?<!\\s)(?:{entry[2:-1]})"]
-        if len(entry) > 2 and entry.startswith("/") and entry.endswith("/"):
-            return [f"(?:{entry[1:-1]})"] if self._safe(file, path, entry[1:-1]) else []
-        return [_near(word_regex(normalize(entry).lower), side)]
+    def _side(self, file: GrammarFile, path: tuple[str, ...], entries: list[str], side: int) -> Side:
+        """The words and patterns of one side: classes, vocabularies, /regexes/, ~/tight ones/ and words."""
+        found = Side([], [])
+        for entry in entries:
+            if entry in CLASSES:
+                found.patterns.append(CLASSES[entry][side])
+            elif entry.startswith("@") and len(entry) > 1:
+                vocabulary = self.vocabularies.get(entry[1:])
+                if vocabulary is None:
+                    self._problem(file, path, f"no vocabulary {entry[1:]!r}")
+                else:
+                    found.words.extend(normalize(word).lower for word in vocabulary.entries())
+            elif (written := _REGEX.match(entry)) is not None:
+                if self._safe(file, path, written[2]):
+                    tight = ("(?!\\s)" if side == 0 else "") if written[1] else ""
+                    lead = "(?<!\\s)" if written[1] and side == 1 else ""
+                    found.patterns.append(f"{lead}(?:{written[2]}){tight}")
+            else:
+                found.words.append(normalize(entry).lower)
+        return found
 
     # ------------------------------------------------------------------ productions
     def _production(
@@ -263,11 +268,6 @@ class Compiler:
                 word = Word(symbol, spelled, "connector", False, 0, None, False, None)
                 self.grammar.matcher.add_word(spelled, word, cased=False, glued=False)
         return {symbol}
-
-
-def _near(pattern: str, side: int) -> str:
-    """A context that touches the span or stands one space away, before (0) or after (1) it."""
-    return rf"(?:{pattern})\s?" if side == 0 else rf"\s?(?:{pattern})"
 
 
 def _variables(value: Any) -> dict[str, Any]:

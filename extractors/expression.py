@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from difflib import get_close_matches
 from typing import Any
 
 Compiled = Callable[[Mapping[str, Any]], Any]
@@ -87,7 +88,9 @@ def _compile(node: ast.expr, names: set[str]) -> Compiled:
 def _compile_call(node: ast.Call, names: set[str]) -> Compiled:
     """A closure for a call of a registered function."""
     if not isinstance(node.func, ast.Name) or node.func.id not in FUNCTIONS:
-        raise ExpressionError(f"unknown function {ast.unparse(node.func)!r}; known: {', '.join(sorted(FUNCTIONS))}")
+        said = ast.unparse(node.func)
+        close = ", ".join(get_close_matches(said, sorted(FUNCTIONS), 3)) or "none like it"
+        raise ExpressionError(f"unknown function {said!r}; known: {close}")
     call = FUNCTIONS[node.func.id].call
     arguments = [_compile(argument, names) for argument in node.args]
     keywords: list[tuple[str, Compiled]] = []

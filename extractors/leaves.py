@@ -68,39 +68,61 @@ def parted(text: str, at: int, strict: bool = False) -> bool:
     return True
 
 
+class Spelling(NamedTuple):
+    """What one spelling means, and which of its ends can stand inside a longer word."""
+
+    words: list[Word]
+    check_start: bool
+    check_end: bool
+
+
 class WordIndex:
     """Words by their first characters, every length that occurs: a look-up costs the same for 50 words and 50,000."""
 
     def __init__(self) -> None:
-        self.words: dict[str, list[Word]] = {}
+        self.spellings: dict[str, Spelling] = {}
         self._lengths: dict[str, set[int]] = {}
         self._sorted: dict[str, tuple[int, ...]] = {}
 
-    def add(self, text: str, word: Word) -> None:
+    def add(self, text: str, word: Word, bounded: bool = True) -> None:
         """Add one spelling; the same spelling may mean several things."""
-        self.words.setdefault(text, []).append(word)
-        self._lengths.setdefault(text[:2], set()).add(len(text))
+        known = self.spellings.get(text)
+        if known is None:
+            first, last = text[0], text[-1]
+            start = bounded and (first.isdigit() or (letter(first) and not first.isascii()))
+            known = self.spellings[text] = Spelling([], start, bounded and (letter(last) or last.isdigit()))
+            self._lengths.setdefault(text[:2], set()).add(len(text))
+        known.words.append(word)
 
     def close(self) -> None:
         """Sort the lengths, longest first."""
         self._sorted = {head: tuple(sorted(lengths, reverse=True)) for head, lengths in self._lengths.items()}
 
-    def find(self, text: str, starts: Iterable[int], bounded: bool) -> Iterator[Edge]:
-        """Every word at the given starts, of every length."""
-        lengths, words = self._sorted, self.words
-        if not words:
-            return
+    def find(self, text: str, starts: Iterable[int], out: list[Edge]) -> None:
+        """Add every word at the given starts, of every length; an ASCII letter before a start is the caller's care."""
+        lengths, spellings, size_of_text = self._sorted, self.spellings, len(text)
         for at in starts:
-            for size in (*lengths.get(text[at : at + 2], ()), *((1,) if text[at] in words else ())):
-                entries = words.get(text[at : at + size]) if at + size <= len(text) else None
-                for word in entries or ():
+            sizes = lengths.get(text[at : at + 2])
+            if sizes is not None:
+                for size in sizes:
                     end = at + size
-                    if bounded and not (parted(text, at, word.strict) and parted(text, end, word.strict)):
-                        continue
-                    if word.allowed is None or word.allowed(text, at, end):
-                        yield Edge(
-                            word.type, at, end, word.value, word.rule, 1, 0, word.latent, word.priority, word.kind
-                        )
+                    spelling = spellings.get(text[at:end])
+                    if spelling is not None and end <= size_of_text:
+                        _add(text, at, end, spelling, out)
+            single = spellings.get(text[at])
+            if single is not None and at + 1 < size_of_text:  # at the very end the two-character head was the sign
+                _add(text, at, at + 1, single, out)
+
+
+def _add(text: str, at: int, end: int, spelling: Spelling, out: list[Edge]) -> None:
+    """Add what a spelling means here, if its ends and its contexts allow it."""
+    if spelling.check_end and not parted(text, end) or spelling.check_start and not parted(text, at):
+        return
+    for word in spelling.words:
+        if word.strict and not (parted(text, at, True) and parted(text, end, True)):
+            continue
+        if word.allowed is None or word.allowed(text, at, end):
+            out.append(Edge(word.type, at, end, word.value, word.rule, 1, 0, word.latent, word.priority, word.kind))
 
 
 class Matcher:
@@ -114,7 +136,7 @@ class Matcher:
     def add_word(self, text: str, word: Word, *, cased: bool, glued: bool) -> None:
         """Add a spelling, already normalised; ``glued`` words ignore word boundaries."""
         index = self.glued if glued else self.cased if cased else self.plain
-        index.add(text if cased else text.lower(), word)
+        index.add(text if cased else text.lower(), word, not glued)
 
     def close(self) -> None:
         """Build the prefilters; nothing is added afterwards."""
@@ -132,11 +154,13 @@ class Matcher:
     def find(self, normalized: Normalized) -> list[Edge]:
         """Every leaf in the text."""
         low, text = normalized.lower, normalized.text
+        found: list[Edge] = []
         starts = [m.start() for m in _STARTS.finditer(low)]
-        found = list(self.plain.find(low, starts, True))
-        found += self.cased.find(text, starts, True)
-        if self.glued.words:
-            found += self.glued.find(low, (i for i, c in enumerate(low) if not c.isspace()), False)
+        self.plain.find(low, starts, found)
+        if self.cased.spellings:
+            self.cased.find(text, starts if low != text else [at for at in starts if not letter(text[at])], found)
+        if self.glued.spellings:
+            self.glued.find(low, [i for i, c in enumerate(low) if not c.isspace()], found)
         for trigger, patterns in self._sets:
             over = text if patterns[0].cased else low
             for number in sorted(trigger.Match(over) or ()):
@@ -183,41 +207,111 @@ def _longest(tree: Iterable[tuple[Any, Any]]) -> int:
     return worst
 
 
-def word_regex(word: str) -> str:
-    """A literal word as a pattern: letters keep their boundaries, spaces match a space."""
-    head = r"(?<![a-z])" if word[:1].isascii() and word[:1].isalpha() else ""
-    tail = r"(?![a-z])" if word[-1:].isascii() and word[-1:].isalpha() else ""
-    return f"{head}{re.escape(word)}{tail}"
+class WordSet:
+    """Words of one side of a context; asked whether one of them touches a place or stands near it."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self.words = frozenset(words)
+        self.sizes = tuple(sorted({len(word) for word in self.words}))
+        lengths: dict[str, set[int]] = {}
+        for word in self.words:
+            lengths.setdefault(word[:2], set()).add(len(word))
+        self.lengths = {head: tuple(sorted(sizes)) for head, sizes in lengths.items()}
+
+    def ends_at(self, text: str, end: int) -> bool:
+        """A word ends here, or one space before."""
+        for at in (end, end - 1) if end and text[end - 1] == " " else (end,):
+            if at <= 0 or not parted(text, at):
+                continue
+            for size in self.sizes:
+                if size > at:
+                    break
+                if text[at - size : at].lower() in self.words and parted(text, at - size):
+                    return True
+        return False
+
+    def starts_at(self, text: str, start: int) -> bool:
+        """A word starts here, or one space after."""
+        for at in (start, start + 1) if text[start : start + 1] == " " else (start,):
+            if parted(text, at) and self._word_at(text, at, len(text)):
+                return True
+        return False
+
+    def within(self, text: str, start: int, end: int) -> bool:
+        """A word stands somewhere between."""
+        return any(self._word_at(text, at, end) and parted(text, at) for at in range(start, end))
+
+    def _word_at(self, text: str, at: int, stop: int) -> bool:
+        sizes = self.lengths.get(text[at : at + 2].lower(), ())
+        single = self.lengths.get(text[at : at + 1].lower(), ())
+        return any(
+            at + size <= stop and text[at : at + size].lower() in self.words and parted(text, at + size)
+            for size in (*sizes, *single)
+        )
 
 
-def context_test(before: list[str], after: list[str], within: int | None, wanted: bool) -> Test | None:
-    """A test of what stands around a span; entries are patterns already. ``wanted`` turns "unless" into "when"."""
-    if not before and not after:
+class Side(NamedTuple):
+    """What a context looks for on one side: words and patterns; empty when the side is not named."""
+
+    words: list[str]
+    patterns: list[str]
+
+
+def context_test(before: Side, after: Side, within: int | None, wanted: bool) -> Test | None:
+    """A test of what stands around a span. ``wanted`` turns "unless" into "when"."""
+    left = _left(before, within)
+    right = _right(after, within)
+    if left is None and right is None:
         return None
-    if within is None:
-        left = re.compile(rf"(?:{'|'.join(before)})$", re.IGNORECASE) if before else None
-        right = re.compile("|".join(after), re.IGNORECASE) if after else None
-    else:
-        left = re.compile("|".join(before), re.IGNORECASE) if before else None
-        right = re.compile("|".join(after), re.IGNORECASE) if after else None
+    if not wanted:
+        return lambda text, start, end: (
+            not ((left is not None and left(text, start)) or (right is not None and right(text, end)))
+        )
+    return lambda text, start, end: (  # every side that is named
+        (left is None or left(text, start)) and (right is None or right(text, end))
+    )
+
+
+def _left(side: Side, within: int | None) -> Callable[[str, int], bool] | None:
+    """Does one of them stand before a place?"""
+    if not side.words and not side.patterns:
+        return None
+    words = WordSet(side.words) if side.words else None
+    ending = "" if within is not None else r"\s?$"
+    regex = re.compile(f"(?:{'|'.join(side.patterns)}){ending}", re.IGNORECASE) if side.patterns else None
     width = WINDOW if within is None else within
 
-    def on_left(text: str, start: int) -> bool:
-        if left is None:
-            return wanted
+    def test(text: str, start: int) -> bool:
         first = max(0, start - width)
-        if within is not None:
-            first += max((m.end() for m in _CLAUSE_END.finditer(text[first:start])), default=0)
-        return left.search(text, first, start) is not None
-
-    def on_right(text: str, end: int) -> bool:
-        if right is None:
-            return wanted
         if within is None:
-            return right.match(text, end) is not None
-        stop = _CLAUSE_END.search(text[end : end + width])
-        return right.search(text, end, end + (stop.start() if stop else width)) is not None
+            if words is not None and words.ends_at(text, start):
+                return True
+        else:
+            first += max((m.end() for m in _CLAUSE_END.finditer(text[first:start])), default=0)
+            if words is not None and words.within(text, first, start):
+                return True
+        return regex is not None and regex.search(text, first, start) is not None
 
-    if wanted:  # every side that is named
-        return lambda text, start, end: on_left(text, start) and on_right(text, end)
-    return lambda text, start, end: not (on_left(text, start) or on_right(text, end))
+    return test
+
+
+def _right(side: Side, within: int | None) -> Callable[[str, int], bool] | None:
+    """Does one of them stand after a place?"""
+    if not side.words and not side.patterns:
+        return None
+    words = WordSet(side.words) if side.words else None
+    opening = "" if within is not None else r"\s?"
+    regex = re.compile(f"{opening}(?:{'|'.join(side.patterns)})", re.IGNORECASE) if side.patterns else None
+
+    def test(text: str, end: int) -> bool:
+        if within is None:
+            if words is not None and words.starts_at(text, end):
+                return True
+            return regex is not None and regex.match(text, end) is not None
+        stop = _CLAUSE_END.search(text[end : end + within])
+        last = min(len(text), end + (stop.start() if stop else within))
+        if words is not None and words.within(text, end, last):
+            return True
+        return regex is not None and regex.search(text, end, last) is not None
+
+    return test

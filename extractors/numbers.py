@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from decimal import Decimal
 
 from . import chinese_numerals
@@ -16,6 +15,7 @@ __all__ = ["Num", "digits", "english", "numbers"]
 
 # A number as printed, in one piece; which conventions it can follow is decided by _figure.
 _PRINTED = re.compile(r"[0-9]{1,16}(?:[.,' ][0-9]{1,16}){0,8}|\.[0-9]{1,10}")
+_DIGIT = re.compile(r"[0-9]")
 _DIGITS = re.compile(r"(?<![0-9])[0-9]{1,8}(?![0-9])")
 _GROUPED = re.compile(r"[0-9]{1,3}(?:(?:,[0-9]{3})+|(?:,[0-9]{2})+,[0-9]{3})(?:\.[0-9]{1,10})?")
 _CONTINENTAL = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]{1,10}|[0-9]{1,3}(?:\.[0-9]{3}){2,}")
@@ -78,7 +78,8 @@ def numbers(normalized: Normalized) -> Iterator[Edge]:
     if not text.isascii():
         for start, end, num, latent in chinese_numerals.find(text):
             yield Edge("number", start, end, num, "numbers.chinese", 1, 1, latent)
-    yield from _printed(text)
+    if _DIGIT.search(text) is not None:
+        yield from _printed(text)
     if "e" in text or "^" in text:
         for match in _POWER.finditer(text):
             base, power = Decimal(match[1]), int(match[3])
@@ -124,7 +125,7 @@ def _scaled(text: str, start: int, end: int, num: Num, safe: bool) -> Iterator[E
         factor = _SCALES.get(word) or _LOOSE[word]
         capital = scale[0] in {"M", "B", "MM"}  # 10M is ten million, 10m may be ten metres
         kind = "number" if safe and (sure or capital) else "figure"
-        scaled = replace(num.times(Decimal(factor)), scale=factor)
+        scaled = num.times(Decimal(factor)).lending(factor)
         yield Edge(kind, start, scale.end(), scaled, "numbers.arabic", 1, 1)
         if word in _MULTIPLES:  # 4 thousand 3 hundred and 21; 3 million and a half
             longer = _words(text[: end + _LONGEST].lower(), start)
@@ -183,7 +184,7 @@ def english(low: str) -> Iterator[Edge]:
 def spelled(low: str, start: int) -> tuple[Decimal, int, int] | None:
     """The number that begins at ``start``: value, end, and the multiplier said last."""
     alone = _share(low, start)
-    if alone is not None and (low[start] != "a" or low.startswith(("a half", "a quarter"), start)
+    if alone is not None and (low[start] != "a" or low.startswith("a half", start)
                               or low.startswith(" of ", alone[1])):  # fmt: skip
         return _of_scale(low, alone[0], alone[1])
     half = re.compile(r"(?:a )?(half|quarter) (?:an? )?(?=(?:hundred|thousand|million|billion|dozen)(?![a-z]))").match(

@@ -18,8 +18,9 @@ _SAME = {
     **dict.fromkeys("“”„″", '"'),
     "⁄": "/",
 }
-_PLAIN = re.compile(r"[^\x00-\x7f]|[\t\r\f\v]|  | \n|\n ")
-_HAN = re.compile(r"[\u3400-\u9fff]")
+_BLANKS = re.compile(r"[ \n][ \n]")
+_LINE_ENDS = frozenset("\r\n\v\f\x85\u2028\u2029")
+_ODD = "\uffff"  # stands for a character that does not become exactly one: such a text takes the slow way
 
 
 @dataclass(frozen=True)
@@ -100,17 +101,37 @@ def _pieces(text: str) -> list[tuple[str, int, int]]:
     return found
 
 
+class _Signs(dict[int, int]):
+    """Code → code of characters that become exactly one character whatever stands beside them; the rest are odd."""
+
+    def __missing__(self, code: int) -> int:
+        char = chr(code)
+        if char.isspace():
+            form = "\n" if char in _LINE_ENDS else " "
+        elif unicodedata.combining(char) or char in _SUPERSCRIPT:
+            form = _ODD
+        else:
+            form = _one(char, "")
+            form = form if len(form) == 1 and form != "\ufffd" and not unicodedata.combining(form) else _ODD
+        self[code] = simple = _simplified().get(ord(form), ord(form)) if form >= "\u3400" else ord(form)
+        return simple
+
+
+_SIGNS = _Signs()
+
+
 def normalize(text: str) -> Normalized:
     """Normalise one turn's text; linear in its length."""
-    if not _PLAIN.search(text):
-        return Normalized(text, text, range(len(text)), range(1, len(text) + 1))
+    same = text.translate(_SIGNS)
+    if _ODD not in same and not _BLANKS.search(same):
+        return Normalized(text, same, range(len(text)), range(1, len(text) + 1))
     out: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
     for form, start, end in _pieces(text):
         for char in form:
             if char.isspace():
-                blank = "\n" if char in "\r\n\v\f\x85\u2028\u2029" else " "
+                blank = "\n" if char in _LINE_ENDS else " "
                 if out and out[-1] in " \n":
                     out[-1] = "\n" if blank == "\n" else out[-1]
                     ends[-1] = end
@@ -120,6 +141,6 @@ def normalize(text: str) -> Normalized:
             starts.append(start)
             ends.append(end)
     joined = "".join(out)
-    if _HAN.search(joined):
+    if not joined.isascii():
         joined = joined.translate(_simplified())
     return Normalized(text, joined, tuple(starts), tuple(ends))
