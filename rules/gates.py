@@ -90,6 +90,8 @@ class _Gate:
 
     def holds(self, turn: Turn, scan: Scan, text: Normalized) -> bool:
         file = self.file
+        if not file.counts_on(turn.said_at.date()):
+            return False
         if file.speaker and turn.speaker not in file.speaker:
             return False
         if file.language not in ("any", scan.lang):

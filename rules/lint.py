@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import PurePath
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from ..rulefile import InlineTest, Problem, RuleError, RuleFile
 from .engine import given_features
@@ -48,7 +49,7 @@ class LintCheck:
         """What is wrong with one rule."""
         yield from ()
 
-    def whole(self, ruleset: Ruleset) -> Iterator[Found]:
+    def whole(self, ruleset: Ruleset) -> Iterator[Found | Problem]:
         """What is wrong with the set as a whole."""
         yield from ()
 
@@ -197,14 +198,11 @@ class DoesNotCompile(LintCheck):
 
     id = "does-not-compile"
 
-    def whole(self, ruleset: Ruleset) -> Iterator[Found]:
-        by_path = {path: name for name, path in ruleset.paths.items()}
+    def whole(self, ruleset: Ruleset) -> Iterator[Found | Problem]:
         try:
             _ = ruleset.extraction
-            _ = ruleset.gatekeeper
         except RuleError as error:
-            for problem in error.problems:
-                yield by_path.get(problem.file, ""), (), f"line {problem.line}: {problem.message}", problem.way_out
+            yield from error.problems
 
 
 CHECKS: tuple[LintCheck, ...] = (
@@ -217,10 +215,14 @@ def lint(ruleset: Ruleset, checks: Sequence[LintCheck] = CHECKS, *, rule: str | 
     """Everything the checks find, sorted by place; each message ends with the id of its check."""
     problems: list[Problem] = []
     for check in checks:
-        found: list[Any] = list(check.whole(ruleset))
+        found: list[Found | Problem] = list(check.whole(ruleset))
         for file in ruleset.files.values():
             found.extend(check.rule(ruleset, file))
-        for name, path, message, way_out in found:
-            if rule is None or name == rule:
+        for each in found:
+            if isinstance(each, Problem):
+                if rule is None or each.file == ruleset.paths.get(rule):
+                    problems.append(replace(each, message=f"{each.message} [{check.id}]"))
+            elif rule is None or each[0] == rule:
+                name, path, message, way_out = each
                 problems.append(ruleset.problem(name, path, f"{message} [{check.id}]", way_out))
     return sorted(problems)

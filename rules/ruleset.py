@@ -141,8 +141,14 @@ class Ruleset:
     def problem(self, rule: str, path: Sequence[str | int], message: str, way_out: str = "") -> Problem:
         """Something wrong with a rule, at its place in the file; reads the file's text again to find it."""
         file = self.paths.get(rule, rule)
-        line, column = YamlText(self.sources.get(rule, ""), file).place(path)
+        if rule not in self._texts:
+            self._texts[rule] = YamlText(self.sources.get(rule, ""), file)
+        line, column = self._texts[rule].place(path)
         return Problem(file, line, column, message, way_out)
+
+    @cached_property
+    def _texts(self) -> dict[str, YamlText]:
+        return {}
 
     def refuse(self, rule: str, path: Sequence[str | int], message: str, way_out: str = "") -> RuleError:
         """The same as an error to raise."""
