@@ -162,10 +162,10 @@ class Store:
         held = self._thread.held
         if held is not None:
             with self._errors():
-                yield Reading(held.connection, namespace, self.place, self._secret_of(held.connection, namespace))
+                yield Reading(held.connection, namespace, self.place)
             return
         with self._transaction() as connection:
-            yield Reading(connection, namespace, self.place, self._secret_of(connection, namespace))
+            yield Reading(connection, namespace, self.place)
 
     def namespaces(self) -> tuple[str, ...]:
         """The namespaces that have been written to."""
@@ -232,10 +232,6 @@ class Store:
             row = (self._secret if self._secret is not None else os.urandom(32), 0, 0, 0, b"")
             _ADD_NAMESPACE.run(connection, [(namespace, *row)])
         return row
-
-    def _secret_of(self, connection: Connection, namespace: str) -> bytes:
-        secret = connection.execute(select(NAMESPACES.c.secret).where(NAMESPACES.c.name == namespace)).scalar()
-        return bytes(secret) if secret is not None else b""
 
     def _lock(self, connection: Connection, namespace: str) -> None:
         """PostgreSQL: the lock of the namespace, until the transaction ends. SQLite took the whole file at BEGIN."""

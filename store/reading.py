@@ -18,7 +18,7 @@ from .log import Frontier, Log
 from .outbox import Outbox
 from .search import Hit, search
 from .statements import Columns, Statement
-from .tables import DECISIONS, ITEMS, RULESETS, RUNTIMES, TURNS, stamp
+from .tables import DECISIONS, ITEMS, NAMESPACES, RULESETS, RUNTIMES, TURNS, stamp
 
 _TURN = Statement(
     select(TURNS.c.digest, TURNS.c.body, TURNS.c.text).where(
@@ -31,11 +31,17 @@ _SHOWN: frozenset[ItemStatus] = frozenset({"current", "scheduled", "held"})
 class Reading:
     """A consistent view of one namespace, for as long as its block lasts."""
 
-    def __init__(self, connection: Connection, namespace: str, place: str, secret: bytes) -> None:
+    def __init__(self, connection: Connection, namespace: str, place: str) -> None:
         self.connection = connection
         self.namespace = namespace
         self.place = place
-        self.secret = secret
+
+    @cached_property
+    def secret(self) -> bytes:
+        """The secret of the namespace; empty when nothing has been written to it yet."""
+        query = select(NAMESPACES.c.secret).where(NAMESPACES.c.name == self.namespace)
+        kept = self.connection.execute(query).scalar()
+        return bytes(kept) if kept is not None else b""
 
     @cached_property
     def log(self) -> Log:
@@ -170,7 +176,7 @@ class Reading:
         """What a turn decided and wrote, as it was when it did."""
         query = (
             select(ITEMS.c.item_id, ITEMS.c.body)
-            .where(ITEMS.c.namespace == self.namespace, ITEMS.c.written_by == turn_id)
+            .where(ITEMS.c.namespace == self.namespace, ITEMS.c.written_by == turn_id, ITEMS.c.decision >= 0)
             .order_by(ITEMS.c.row)
         )
         newest = _pairs(self.connection.execute(query))

@@ -14,11 +14,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, and_, delete, func, select
+from sqlalchemy import Connection, and_, bindparam, delete, func, select
 
 from ..model import MemoryItem
 from .codec import read_item
-from .statements import Insert
+from .statements import Insert, Statement
 from .tables import ITEMS, TERMS
 
 _IDEOGRAPHS = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -32,6 +32,14 @@ _B = 0.75
 _CHARACTER = 0.3
 _LAST = "\U0010ffff"
 
+_DROP = Statement(
+    delete(TERMS).where(
+        TERMS.c.namespace == bindparam("of"),
+        TERMS.c.term == bindparam("word"),
+        TERMS.c.entity == bindparam("entity_of"),
+        TERMS.c.ordinal == bindparam("number"),
+    )
+)
 _ADD = Insert(TERMS, "namespace", "term", "entity", "ordinal", "count", "length")
 
 
@@ -78,6 +86,15 @@ def index(connection: Connection, namespace: str, items: Iterable[tuple[int, Mem
         length = counted.total()
         rows += [(namespace, term, item.entity, ordinal, count, length) for term, count in counted.items()]
     _ADD.run(connection, rows)
+
+
+def reindex(connection: Connection, namespace: str, ordinal: int, old: MemoryItem, new: MemoryItem) -> None:
+    """Put an item's new wording in place of the old one."""
+    gone = [
+        {"of": namespace, "word": term, "entity_of": old.entity, "number": ordinal} for term in set(terms(text_of(old)))
+    ]
+    _DROP.run_all(connection, gone)
+    index(connection, namespace, [(ordinal, new)])
 
 
 def unindex(connection: Connection, namespace: str, ordinals: Iterable[int]) -> None:

@@ -48,6 +48,10 @@ _COUNT = Statement(
 )
 
 
+NO_DECISION = -1
+"""Ordinal of the decision behind a version that none wrote: a new wording."""
+
+
 class Writing(Reading):
     """The one open writing transaction of a namespace; committed when its block ends without an error."""
 
@@ -60,7 +64,8 @@ class Writing(Reading):
         cache: Cache,
         frontier: Frontier,
     ) -> None:
-        super().__init__(connection, namespace, place, secret)
+        super().__init__(connection, namespace, place)
+        self.secret = secret
         self._cache = cache
         self._frontier = frontier
         self._start = frontier.size
@@ -135,10 +140,23 @@ class Writing(Reading):
         if versions:
             self._write_versions(turn, versions)
 
-    def write_items(self, turn: Turn, items: Iterable[MemoryItem], *, decision: int = 0) -> None:
-        """Keep item versions that belong to a decision of a turn written already (sweeps, wording)."""
+    def write_wording(self, turn: Turn, item: MemoryItem) -> None:
+        """Keep a version that differs in its sentence alone; no decision of ``turn`` wrote it."""
         self._wrote = True
-        self._write_versions(turn, [(item, decision) for item in items])
+        before = self.item(item.id, item.version - 1)
+        self._write_versions(turn, [(item, NO_DECISION)])
+        if before is not None and before.sentence != item.sentence:
+            _, ordinal = self._origin(turn.entity, item)
+            search.reindex(self.connection, self.namespace, ordinal, before, item)
+
+    def write_items(self, turn: Turn, items: Iterable[MemoryItem], *, decision: int = NO_DECISION) -> None:
+        """Keep item versions beside the outcomes of a turn; ``decision`` is the ordinal of the one that wrote them."""
+        for item in items:
+            if decision == NO_DECISION:
+                self.write_wording(turn, item)
+            else:
+                self._wrote = True
+                self._write_versions(turn, [(item, decision)])
 
     def write_proposals(self, opened: Iterable[Proposal], *, answered: Iterable[Proposal] = (), turn: Turn) -> None:
         """Keep suggestions that ``turn`` made, and mark those that it answered."""

@@ -130,6 +130,21 @@ def test_superseded_items_are_found_only_in_history(store: Store) -> None:
         assert [hit.item.version for hit in tx.search("budget", history=True)] == [2]
 
 
+def test_a_new_wording_is_found_and_the_old_one_no_more(store: Store) -> None:
+    keep(store, "Mr Li drinks green tea.")
+    with store.writing("a") as tx:
+        turn, item = tx.turn("t0"), tx.item("a-0")
+        assert turn is not None
+        assert item is not None
+        worded = item.model_copy(update={"version": 2, "sentence": "Mr Li likes oolong.", "value": TextValue(text="x")})
+        tx.write_wording(turn, worded)
+        assert tx.receipt("t0").items == (item,)
+        assert len(tx.decisions_touching("a-0")) == 1
+    assert found(store, "oolong") == ["Mr Li likes oolong."]
+    assert found(store, "green") == []
+    assert found(store, "li") == ["Mr Li likes oolong."]
+
+
 def test_what_is_taken_out_is_found_no_more(store: Store) -> None:
     keep(store, "The budget is 5.", "The budget is 6.")
     with store.writing("a") as tx:
