@@ -37,6 +37,8 @@ def _shifted(node: Shifted, bases: list[Period], now: datetime) -> list[Period]:
             found.append(day_of(moment))
             if finest in ("month", "year", "week"):
                 found.append(unit_at(moment, finest))
+            if node.base is None:  # seven days ago, to the hour; or the whole stretch up to then
+                found.append(unit_at(moment, "minute"))
     return found
 
 
@@ -67,12 +69,13 @@ def _nth_unit(outer: Period, unit: Unit, n: int, count: int) -> Period:
     """The n-th week, day, month … of a period; a week belongs to the period that holds its Thursday (ISO 8601)."""
     if unit in ("week", "weekend"):
         first = floor(outer.start, unit)
-        if unit == "week" and first + timedelta(days=3) < outer.start:
+        held = 0 if outer.grain == "month" else 3  # weeks of a month begin in it; weeks of a year hold a Thursday of it
+        if unit == "week" and first + timedelta(days=held) < outer.start:
             first += timedelta(days=7)
         if unit == "weekend" and first < outer.start:
             first += timedelta(days=7)
         last = floor(outer.end - _DAY, unit)
-        if unit == "week" and last + timedelta(days=3) >= outer.end:
+        if unit == "week" and last + timedelta(days=held) >= outer.end:
             last -= timedelta(days=7)
         if unit == "weekend" and last >= outer.end:
             last -= timedelta(days=7)
@@ -116,7 +119,7 @@ def _window(node: Window, bases: list[Period], now: datetime) -> list[Period]:
         moment = base.start if node.sign > 0 else base.end
         end = move(moment, node.length, node.sign)
         return [Period(min(moment, end), max(moment, end), "day" if not base.clocked else "minute", single=False)]
-    fine: Unit = "second" if unit == "second" else "minute" if clocked else "day"
+    fine: Unit = "second" if unit in ("second", "minute") else "minute" if clocked else "day"
     here = floor(moment, fine)
     there = move(here, node.length, node.sign)
     rolling = Period(min(here, there), max(here, there), fine, single=False)

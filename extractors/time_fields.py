@@ -51,7 +51,7 @@ def _chinese(text: str) -> int | None:
 
 def fraction(number: Any) -> Fraction | None:
     """An exact amount from digits or a parsed number."""
-    if isinstance(number, int | Decimal):
+    if isinstance(number, int | Decimal | Fraction):
         return Fraction(number)
     if isinstance(number, str):
         n = whole(number)

@@ -50,7 +50,8 @@ def _finish(value: Any, context: Context, place: Place) -> Value | None:
     policy = _policy(context)
     now = _local(context)
     if isinstance(value, Range):
-        return _range(value, now, policy)
+        ends = {"first": _ordered(value.first, context, policy), "last": _ordered(value.last, context, policy)}
+        return _range(replace(value, **ends), now, policy)
     if isinstance(value, Time):
         return _time(_ordered(value, context, policy), now, policy)
     return None
@@ -205,9 +206,14 @@ def _clock_only(time: Time, now: datetime | None, policy: Policy) -> TimeValue:
     )
     if time.bound == "=":
         return value
-    edtf = f"../{text}" if time.bound in ("<", "<=") else f"{text}/.."
-    ends = {"end": text, "start": None} if time.bound in ("<", "<=") else {"start": text, "end": None}
-    return value.model_copy(update={"type": "interval", "edtf": edtf, "bound": time.bound, "readings": (), **ends})
+    below = time.bound in ("<", "<=")
+    edtf = f"../{text}" if below else f"{text}/.."
+    ends = {"end": text, "start": None} if below else {"start": text, "end": None}
+    dated = [Reading(end=r.start) if below else Reading(start=r.start) for r in value.readings[:1]]
+    readings = (*dated, Reading(start=text, end=text), *value.readings[:1])
+    return value.model_copy(
+        update={"type": "interval", "edtf": edtf, "bound": time.bound, "readings": readings, **ends}
+    )
 
 
 def resolve_clock(day: datetime, clock: Clock, hour: int) -> Period:
@@ -241,7 +247,9 @@ def _bounded(time: Time, periods: list[Period]) -> TimeValue:
     values = [_one_bound(time.bound, period) for period in periods]
     edtf, start, end = values[0]
     others = [_one_bound(_LOOSE[time.bound], periods[0])] if not periods[0].clocked else []
-    readings = [Reading(start=a, end=b) for _, a, b in [*others, *values[1:]] if (a, b) != (start, end)]
+    readings = [Reading(start=a, end=b) for _, a, b in others]
+    readings += _readings(periods[:1])  # the time named itself, for whoever asks which day was said
+    readings += [Reading(start=a, end=b) for _, a, b in values[1:] if (a, b) != (start, end)]
     return TimeValue(
         type="interval", edtf=edtf, start=start, end=end, grain=_grain(periods[0].grain), bound=time.bound,
         approx=time.approx, zone=time.zone, readings=tuple(dict.fromkeys(readings))[:MAX_READINGS],

@@ -16,7 +16,7 @@ from .time_values import ORDER, Invalid, Length, Nth, Range, Recurrence, Shifted
 @function("approx")
 def approx(value: Any) -> Any:
     """About: a time or a length that is not meant exactly."""
-    return replace(value, approx=True)
+    return None if value is None else replace(value, approx=True)
 
 
 @function("intersect")
@@ -261,3 +261,14 @@ def shift_bound(said: Length, operator: str) -> Any:
         return replace(said, bound=cast(Bound, operator))
     moved = shift(said, 1)
     return None if moved is None else replace(moved, bound=cast(Bound, operator))
+
+
+@function("bound_on", gives="bounded")
+def bound_on(day_said: Any, said: Any) -> Any:
+    """A bound of a time of day on a day: Friday after 2 pm."""
+    if isinstance(day_said, Invalid):
+        return day_said
+    if not isinstance(said, Time) or said.dated or not said.clocked or day_said.clocked:
+        return None
+    both = merge(day_said, replace(said, bound="="))
+    return None if both is None else replace(both, bound=said.bound)
