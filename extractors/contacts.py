@@ -47,7 +47,8 @@ _PHONES = tuple(
 )
 _TRIGGER = re.compile(r"\d[\d .()\-]{1,30}\d")
 _SHORT, _LONG = 7, 15  # ITU-T E.164: at most 15 digits; below 7 no country has subscriber numbers without a label
-_LABELLED_SHORT = 3  # 110, 12345: short numbers exist, but only a label makes them one
+_LEAST = {"phone": 3}  # 110, 12345: short numbers exist, but only a label makes them one
+_PHONE_LABELS = ("phone", "call")
 _LABEL_REACH = 24
 # Between a label and its number stands nothing but this.
 _BRIDGE = re.compile(
@@ -81,8 +82,9 @@ class Contacts:
     def __init__(self, lookup: Lookup) -> None:
         words, domains = lookup("words.contact"), lookup("words.tld")
         self.phone_rule, self.domain_rule = words.ref, domains.ref
-        self._labels = alternatives({word: concept for word, concept in words.entries().items()})
+        self._labels = alternatives(words.entries())
         self._concept = {word.lower(): str(concept) for word, concept in words.entries().items()}
+        self._domain_talk = alternatives(words.labels.get("domain", ()))
         self._plain = frozenset(domains.labels.get("plain", ()))
         self._guarded = frozenset(domains.labels.get("guarded", ()))
 
@@ -136,7 +138,7 @@ class Contacts:
             end = hit.start() + len(text)
             if not path:
                 yield Edge("mail_domain", hit.start(), end, text.lower(), self.domain_rule, weight=1)
-            if self._label(flat, hit.start()) != "domain":
+            if not self._domain_talk.search(flat, 0, hit.start()):
                 taken.append((hit.start(), end))
                 yield Edge("url", hit.start(), end, UrlValue(url=text), self.domain_rule, weight=1, kind="url")
 
@@ -153,7 +155,9 @@ class Contacts:
                 )
                 if not least <= digits <= _LONG or _overlaps(taken, start, end):
                     continue
-                if label == "other" or (label != "phone" and not (shape.sure and _plausible(shape, hit.group(1)))):
+                if label == "other" or (
+                    label not in _PHONE_LABELS and not (shape.sure and _plausible(shape, hit.group(1)))
+                ):
                     continue
                 if hit.group(1).count("(") < hit.group(1).count(")") and shape.name != "american":
                     continue

@@ -24,7 +24,7 @@ class Entities:
         if chinese:
             yield from self._chinese.find(flat, setting.hints)
         if any("A" <= char <= "Z" for char in flat):
-            yield from self._english.find(flat, () if chinese else setting.hints)
+            yield from self._english.find(flat, () if chinese else setting.hints, setting.tables)
 
 
 @recognizer("entities", *names_zh.VOCABULARIES, *names_en.VOCABULARIES)

@@ -304,20 +304,36 @@ class Grammar:
         recognised = [e for r in self.recognizers for e in r.recognise(normalized, context)]
         edges = self.edges(normalized, recognised)
         mentions, refused, taken = _select(edges, normalized, context)
-        return Found(tuple(mentions), tuple(self._parts(edges, recognised, normalized, taken)), tuple(refused))
+        exact = {(m.start, m.end) for m in mentions}
+        parts = self._parts(edges, recognised, normalized, taken, exact)
+        return Found(tuple(mentions), tuple(parts), tuple(refused))
 
-    def _parts(self, edges: list[Edge], recognised: list[Edge], normalized: Normalized, taken: bytearray) -> list[Part]:
-        """Exposed parts where no mention stands: of each type the longest first."""
+    def _parts(
+        self,
+        edges: list[Edge],
+        recognised: list[Edge],
+        normalized: Normalized,
+        taken: bytearray,
+        exact: set[tuple[int, int]],
+    ) -> list[Part]:
+        """Exposed parts where no mention stands: of each type the longest first.
+
+        A recogniser's part also stands beside a mention of the very same characters: "8818" is a number and may be the
+        tail of a telephone number, "example.org" an address of the web and may be the domain of a mail address.
+        """
         out: list[tuple[int, int, str, Part]] = []
         covered: dict[str, bytearray] = {}
         exposed = self.exposed | {e.type for e in recognised if e.kind is None}
-        mine = [e for e in edges if e.type in exposed and not e.latent and _free(e, normalized.text)]
+        twins = {(e.type, e.start, e.end) for e in recognised if e.kind is None}
+        offered = {(e.type, e.start, e.end): e for e in (*edges, *(e for e in recognised if e.kind is None))}
+        mine = [e for e in offered.values() if e.type in exposed and not e.latent and _free(e, normalized.text)]
         for edge in sorted(mine, key=lambda e: (e.start - e.end, e.rank, e.start)):
             own = covered.setdefault(edge.type, bytearray(taken))
-            if any(own[edge.start : edge.end]):
+            start, end = normalized.span(edge.start, edge.end)
+            twin = (start, end) in exact and (edge.type, edge.start, edge.end) in twins
+            if any(own[edge.start : edge.end]) and not twin:
                 continue
             own[edge.start : edge.end] = b"\1" * (edge.end - edge.start)
-            start, end = normalized.span(edge.start, edge.end)
             said = normalized.original[start:end]
             part = Part(type=edge.type, start=start, end=end, text=said, value=shown(edge.value), rule=edge.rule)
             out.append((start, end, edge.type, part))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from ..model import Hint
 from ..values import OrganizationValue, PersonValue
+from . import token_rules
 from .chart import Edge
 from .recognizer import Lookup
 from .words import alternatives
@@ -16,7 +18,7 @@ _LINK = re.compile(
     r"(?:(?:'s)? (?:name )?(?:is|was|are|will be|is now|now|remains|should be)(?: now)?|, |: ?| ?- | named| called| changed to| to be|)(?: the)? ?(?:(?:mr|mrs|ms|dr|prof)\.? )?",
     re.IGNORECASE,
 )
-_WORD = r"[A-Z][\w'’\-]*[\w]|[A-Z]\.?"
+_WORD = r"[A-ZÀ-Þ][A-Za-zÀ-ɏ'’\-]*[A-Za-zÀ-ɏ]|[A-Z]\.?"  # Latin letters: Joan Dole|的
 _LONGEST_PERSON = 4
 _LONGEST_BODY = 7
 
@@ -44,21 +46,29 @@ class EnglishNames:
         )
         self._form = re.compile(rf"(?<=[ ,])(?:{forms})(?![\w&])", re.IGNORECASE)
         self._business = frozenset(bodies.labels["business"])
+        self._leading = frozenset(bodies.labels["leading"]) | frozenset(bodies.labels["joining"])
         self._joining = frozenset(bodies.labels["joining"])
         self._before = alternatives(bodies.labels["before"])
 
-    def find(self, text: str, hints: tuple[Hint, ...] = ()) -> Iterator[Edge]:
+    def find(self, text: str, hints: tuple[Hint, ...] = (), tables: Mapping[str, Any] | None = None) -> Iterator[Edge]:
         """Organisations first, then people outside them."""
         taken = bytearray(len(text) + 1)
         found = [("organization", a, b, self.body_rule) for a, b in self._bodies(text)]
         found += [("person", a, b, self.person_rule) for a, b in self._people(text)]
         found += [("person", h.start, h.end, self.person_rule) for h in hints if self._confirms(text, h)]
+        found += [(t.kind, t.start, t.end, self.person_rule) for t in self._tokens(text, tables or {})]
         for kind, start, end, rule in found:
             if end <= start or any(taken[start:end]):
                 continue
             taken[start:end] = b"\1" * (end - start)
             value = PersonValue(name=text[start:end]) if kind == "person" else OrganizationValue(name=text[start:end])
             yield Edge(kind, start, end, value, rule, weight=0, priority=1, kind=kind)
+
+    def _tokens(self, text: str, tables: Mapping[str, Any]) -> Iterator[token_rules.Taken]:
+        """What the token rules take, as far as it is a name."""
+        for taken in token_rules.find(text, tables):
+            if self._name_end(text, taken.start, least=1) == taken.end:
+                yield taken
 
     # ------------------------------------------------------------------ people
     def _people(self, text: str) -> Iterator[tuple[int, int]]:
@@ -168,8 +178,7 @@ class EnglishNames:
         while begin < end:
             word_at = re.compile(r"[\w'’.&\-]+|,").match(text, begin)
             if not word_at or not (
-                word_at.group().lower() in self._not - self._business
-                or word_at.group().lower() in self._joining or word_at.group() == ","
+                word_at.group().lower() in self._leading or word_at.group() == ","
             ):  # fmt: skip
                 break
             begin = word_at.end() + (text[word_at.end() : word_at.end() + 1] == " ")

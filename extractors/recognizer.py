@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Protocol
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
 
 from ..model import Hint
 from .chart import Edge
@@ -21,6 +21,9 @@ class Setting(Protocol):
 
     @property
     def locale(self) -> str | None: ...
+
+    @property
+    def tables(self) -> Mapping[str, Any]: ...
 
     @property
     def hints(self) -> tuple[Hint, ...]: ...

@@ -76,12 +76,14 @@ def pipeline(lang: Lang) -> Language:
     import logging
     import warnings
 
-    logging.getLogger("jieba").setLevel(logging.WARNING)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # jieba warns about pkg_resources; nothing of ours can answer it
         import spacy
 
         if lang == "zh":
+            import jieba
+
+            jieba.setLogLevel(logging.WARNING)  # it reports its loading on standard error otherwise
             config: dict[str, Any] = {"nlp": {"tokenizer": {"segmenter": "jieba"}}}
             return spacy.blank("zh", config=config)
         return spacy.blank("en")
