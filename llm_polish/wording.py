@@ -114,7 +114,7 @@ def _stretch(value: TimeValue, language: Tongue) -> str | None:
     if not slash:
         return _moment(first, language)
     if first == "..":
-        if value.bound == "<" and (day := _moment(value.end or "", language)):
+        if words["before"] and value.bound == "<" and (day := _moment(value.end or "", language)):
             return str(words["before"].format(day))
         return _framed(words["until"], _moment(last, language))
     if last == "..":
