@@ -19,7 +19,8 @@ from .view import Place, View, view
 
 __all__ = ["CaptureFile", "Captured", "capture"]
 
-_CONVERTIBLE = {"number": ("money", "quantity", "percent")}
+_DAY_ALONE = re.compile(r"(?:the\s+)?\d{1,2}(?:st|nd|rd|th)|[0-9一二三四五六七八九十廿]{1,3}(?:日|号)", re.IGNORECASE)
+_DAY = re.compile(r"\d{4}-\d{2}-(\d{2})")
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def capture(turn: Turn, scan: Scan, ruleset: RulesetLike) -> Captured:
         found.append(candidate)
         used.update(candidate.mentions)
     for place in seen.places:
-        if place.index in used or place.index in replaced.indices:
+        if place.index in used or place.index in replaced.indices or place.now:
             continue
         candidate = _of_mention(seen, book, place, replaced)
         if candidate is not None:
@@ -110,7 +111,9 @@ def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Can
     base.setdefault("act", act)
     if base.get("value") is not None:
         base["value"] = _bounded(base["value"], around)
-    open_label = rule is None or (around.bare and rule.file.trigger is None) or bool(around.attribute)
+    base["confidence"] = "high" if around.copula or base["act"] != "state" else "medium"
+    contact = place.kind in {"phone", "email", "url"} and base["act"] == "state" and not around.alone
+    open_label = rule is None or (around.bare and rule.file.trigger is None and not contact) or bool(around.attribute)
     if open_label:
         form = base.get("form", "bare")
         base |= {"slot": None, "qualifier": None, "form": form, "rule": rule.file.ref if rule else "law.bare@1"}
@@ -153,14 +156,27 @@ def _pointing(around: Frame, book: Book) -> Frame:
 def _patch(seen: View, place: Place, around: Frame, old: int | None) -> Patch | None:
     """尾号不是8881，是8818: a number that stands for the part its label names."""
     part = around.attribute
+    if place.kind == "time" and old is not None and part is None and around.bare:
+        return _day_patch(seen, place, old)
     if part not in {"digits", "mail_domain", "house_number", "room", "floor"}:
         return None
-    if place.kind not in {"number", "url", "quantity", "identifier"}:
+    if place.kind not in {"number", "url", "quantity", "identifier", "time"}:
         return None
     return Patch(
         part=part, value=place.mention.canonical if place.kind == "url" else place.mention.text,
         old=seen.scan.mentions[old].text if old is not None else None,
     )  # fmt: skip
+
+
+def _day_patch(seen: View, place: Place, old: int) -> Patch | None:
+    """不是15日，是25日: days of a month that is not said, so they change the day of a date that is known."""
+    texts = (seen.norm.text[place.start : place.end], seen.scan.mentions[old].text)
+    if not all(_DAY_ALONE.fullmatch(text.strip()) for text in texts):
+        return None
+    days = [_DAY.search(getattr(m.value, "edtf", None) or "") for m in (place.mention, seen.scan.mentions[old])]
+    if days[0] is None or days[1] is None:
+        return None
+    return Patch(part="day_of_month", value=days[0].group(1), old=days[1].group(1))
 
 
 def _base(seen: View, place: Place, around: Frame, rule: Rule | None) -> dict[str, object]:
@@ -267,7 +283,7 @@ def _act(seen: View, place: Place, around: Frame, replaced: Replaced) -> Act:
         return "adjust"
     if "change" in kinds or around.act == "change":
         return "change"
-    if "ending" in kinds:
+    if "ending" in kinds and not around.copula:
         return "end"
     if around.bare and _uncovered_correction(seen, around):
         return "correct"
@@ -369,6 +385,10 @@ def _voided(seen: View, book: Book, place: Place) -> Act | None:
         found = book.lex.void_after.match(after, start)
         if found and not (start and re.search(r"[是为到]", after[:start])):
             return _act_name(book.lex.void_after_acts[found.group()])
+    if re.match(
+        r"\s*(?:改为|改成|改到|换成|换为|变为|变成|调整为|->|→|=>)\s*$", seen.low[place.end : _next_start(seen, place)]
+    ):
+        return "change" if _partner(seen, book, place) is not None else None
     before = seen.low[segment.start : place.start].rstrip()
     found = book.lex.void_before.search(before)
     if found and found.group() not in {"从", "由", "from"}:
@@ -376,6 +396,11 @@ def _voided(seen: View, book: Book, place: Place) -> Act | None:
     if found and place.kind in {"money", "percent", "quantity", "number"}:
         return "change" if _partner(seen, book, place) is not None else None
     return None
+
+
+def _next_start(seen: View, place: Place) -> int:
+    """Where the next mention of the same kind begins."""
+    return next((p.start for p in seen.places if p.start >= place.end and _same_kind(p.kind, place.kind)), place.end)
 
 
 def _act_name(value: str) -> Act:

@@ -57,8 +57,10 @@ def relation_of(
     turn: Turn, candidate: Candidate, value: Value | None, target: MemoryItem | None, slot: SlotFile | None
 ) -> str:
     """How the value stands to the known one; a turn older than it gives history, never a change."""
-    if target is None or value is None:
+    if target is None:
         return "none"
+    if value is None:
+        return "equal" if candidate.act in {"retract", "end"} else "none"
     relation: str = compare(value, target.value)
     if slot is not None and slot.equality == "topic" and isinstance(value, TextValue):
         relation = "equal"

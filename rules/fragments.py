@@ -66,7 +66,7 @@ def _alone(seen: View, book: Book, part: Part) -> bool:
     """Nothing else is said beside the part but words that point at a value or take one back."""
     start, end = seen.norm.inside(part.start, part.end)
     segment = seen.segment_at(start)
-    label = book.lex.peel(uncued(seen, segment.start, start))[0]
+    label = book.lex.peel(uncued(seen, segment.start, start)).text
     for other in seen.scan.parts:
         label = label.replace(other.text, "")
     known = not label or key(label) in book.lex.attributes
@@ -104,7 +104,7 @@ def _part_act(seen: View, book: Book, part: Part, old: list[Part]) -> Act | None
         return "correct"
     if "change" in kinds:
         return "change"
-    _, _, _, act = book.lex.peel(seen.text[segment.start : start])
+    act = book.lex.peel(seen.text[segment.start : start]).act
     if act == "correct":
         return "correct"
     return "change" if act == "change" else None

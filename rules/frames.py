@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from .labels import Lexicon, key
-from .view import BARRIERS, Place, Segment, View
+from .labels import Lexicon, Peeled, key
+from .owners import LAST_NAMED, owner, subject
+from .view import Place, Segment, View
+
+__all__ = ["LAST_NAMED", "Frame", "frame", "uncued"]
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _AFTER_LEAD = re.compile(
-    r"^(?:[\s,]*(?:我们|我方|我|把|将|要|须|必须|就|再|会|由我|给我|之前|以前|前|后|的时候|i|we|to|for|is|are|will)(?![a-z]))+"
+    r"^(?:[\s,]*(?:我们|我方|我|把|将|要|须|必须|就|再|会|由我|给我|之前|以前|前|后|的时候|i|we|to|for|is|are|will)"
+    r"(?![a-z]))+"
 )
 _AFTER_TRAIL = re.compile(
     r"(?:了|吧|啊|呢|的|哦|哈|啦|呗|左右|即可|就行|为止|please|instead|too|now|[\s,;:.!?。])+$", re.IGNORECASE
@@ -20,10 +24,11 @@ _NOUN_AFTER = re.compile(
     r"^\s+(?P<noun>[a-z][a-z -]{2,24}?)(?=\[|$|\s(?:for|from|in|on|at|by|with|and|to|of)\b)", re.IGNORECASE
 )
 _JOINED = re.compile(r"^.*\b(?:is|are|was|were|has|have)\b.*\band\b", re.IGNORECASE)
-_CUED = frozenset({"correction", "repair", "confirmation", "rejection", "proposal", "question"})
 _ACCORDING = re.compile(r"(?<=.)(?:按照|按|以|照)")
-_SMALL = re.compile(r"^(?:了|吧|啊|呢|[\s,])*")
-LAST_NAMED = "@last"  # a pronoun: bind puts the entity named last in its place
+_MOVED = re.compile(r"(?:都|就|也|又)?(?:改了|变了|改一下|换了|要改|有变|相应调整)$")
+_DEFINITE = re.compile(r"(?:\b(?:the|that|this)\s|那个|这个|那笔|这笔|该)\s*(?:\S+\s*){0,3}$")
+# Words of these cues are no part of a label.
+_CUED = frozenset({"correction", "repair", "confirmation", "rejection", "proposal"})
 
 
 @dataclass(frozen=True)
@@ -37,14 +42,16 @@ class Frame:
     end: int = 0
     predicate: str = ""
     act: str = "state"
+    copula: bool = False
     entity: str | None = None
     inherited: bool = False
     definite: bool = False
     attribute: str | None = None
+    alone: bool = False  # nothing but the value and words that point at it
 
     @property
     def bare(self) -> bool:
-        """True when nothing but the value (and words that ask for no label) was said."""
+        """True when no label was said."""
         return not self.label and not self.predicate
 
     @property
@@ -62,50 +69,82 @@ def frame(view: View, place: Place, lex: Lexicon, skip: frozenset[int], old: Pla
     if found.label or old is None or old.start > place.start:
         return found
     before = _frame(view, old, lex, skip - {old.index})
+    attribute = found.attribute or before.attribute
     if not before.label:
-        return found
+        return replace(found, attribute=attribute)
     return replace(
         found, label=before.label, start=before.start, end=before.end, entity=found.entity or before.entity,
-        inherited=True, predicate="",
+        inherited=True, predicate="", attribute=attribute, alone=False,
     )  # fmt: skip
 
 
 def _frame(view: View, place: Place, lex: Lexicon, skip: frozenset[int]) -> Frame:
     segment = view.segment_at(place.start)
     found = _before(view, place, segment, lex, skip)
-    predicate = _after(view, place, segment, skip)
-    label, start, end, act = found
-    noun = _OF.match(view.text[place.end : segment.end])
-    if noun and place.kind not in {"time", "phone", "email"}:
-        label, start, end, predicate = noun["noun"], place.end + noun.start("noun"), place.end + noun.end("noun"), ""
-    elif not _HAN.search(predicate) and place.kind != "time":
-        after = _NOUN_AFTER.match(view.text[place.end : segment.end])
-        if after and re.search(r"\b(?:an?|the)\s*$", view.low[segment.start : place.start]):
-            label, start, end = after["noun"], place.end + after.start("noun"), place.end + after.end("noun")
-            predicate = ""
-    attribute = lex.attributes.get(key(label)) if label else None
-    raw = view.text[segment.start : end] if label else ""
-    entity, label, start = _owner(view, label, start, end, lex, place)
+    predicate = _after(view, place, segment)
+    after = _noun_after(view, place, segment, predicate)
+    if after is not None:
+        found, predicate = replace(after, act=found.act, copula=found.copula), ""
+    if found.text and any(p.text == found.text for p in view.scan.parts):
+        found = found.emptied(place.start)  # "上午不行，改下午三点": a part of the day is no label
+    raw = view.text[segment.start : found.end] if found.text else ""
+    entity, found = owner(view, found, lex, place)
+    attribute, found = _attribute(found, lex, place)
     inherited = False
-    if attribute or not _content(label, lex):
-        light = bool(label) and not attribute
-        if light or (predicate and not _content(predicate, lex)) or not predicate:
-            more = _inherit(view, place, segment, lex, skip, light or bool(predicate))
-            if more is not None:
-                label, start, end, more_act = more
-                act = more_act if act == "state" else act
-                inherited = bool(label)
-                if not entity:
-                    entity, label, start = _owner(view, label, start, end, lex, place)
-                attribute = attribute or (lex.attributes.get(key(label)) if label else None)
-        if attribute and lex.attributes.get(key(label)):
-            label, start, end = "", place.start, place.start
-    definite = bool(re.search(r"(?:\b(?:the|that|this)\s|那个|这个|那笔|这笔|该)\s*(?:\S+\s*){0,3}$", raw.lower()))
-    return Frame(place, segment, label.strip(), start, end, predicate, act, entity, inherited, definite, attribute)
+    if not _content(found.text, lex) and not (predicate and _content(predicate, lex) and not attribute):
+        light = bool(found.text) or bool(predicate)
+        more = _inherit(view, segment, lex, skip, light and not attribute)
+        if more is not None:
+            act = found.act if found.act != "state" else more.act
+            if not entity:
+                entity, more = owner(view, more, lex, place)
+            part, more = _attribute(more, lex, place)
+            attribute = attribute or part
+            found = replace(more, act=act, copula=found.copula)
+            inherited = bool(found.text)
+    if entity is None:
+        entity = subject(view, segment, lex)
+    return Frame(
+        place, segment, found.text.strip(), found.start, found.end, predicate, found.act, found.copula, entity,
+        inherited, bool(_DEFINITE.search(raw.lower())), attribute, _alone(view, place, segment, lex),
+    )  # fmt: skip
+
+
+def _alone(view: View, place: Place, segment: Segment, lex: Lexicon) -> bool:
+    before, after = uncued(view, segment.start, place.start), uncued(view, place.end, segment.end)
+    return not lex.peel(before).text and not _AFTER_TRAIL.sub("", after).strip()
+
+
+def _attribute(found: Peeled, lex: Lexicon, place: Place) -> tuple[str | None, Peeled]:
+    """A word that names a part of a value ("门牌", "currency") is taken off the label."""
+    if not found.text:
+        return None, found
+    label = key(found.text)
+    if label in lex.attributes:
+        return lex.attributes[label], found.emptied(place.start)
+    for word, part in lex.attributes.items():
+        if part not in {"bound", "any"} and label.endswith(word) and _HAN.search(word):
+            return part, found.cut(len(found.text) - len(word))
+    return None, found
+
+
+def _noun_after(view: View, place: Place, segment: Segment, predicate: str) -> Peeled | None:
+    """1.35亿元的并购预算上限, "a $4.9 billion fund": the label stands after the value."""
+    rest = view.text[place.end : segment.end]
+    if place.kind in {"time", "phone", "email"}:
+        return None
+    hit = _OF.match(rest)
+    if hit is None and not _HAN.search(predicate):
+        hit = _NOUN_AFTER.match(rest)
+        if hit and not re.search(r"\b(?:an?|the)\s*$", view.low[segment.start : place.start]):
+            hit = None
+    if hit is None:
+        return None
+    return Peeled(hit["noun"], place.end + hit.start("noun"), place.end + hit.end("noun"))
 
 
 def uncued(view: View, begin: int, end: int) -> str:
-    """The text with blanks in the place of words that correct, ask or answer: they are no part of a label."""
+    """The text with blanks in the place of words that correct, propose or answer: they are no part of a label."""
     text = view.text[begin:end]
     for cue, low, high in view.cues:
         if cue.kind in _CUED and begin <= low and high <= end:
@@ -117,31 +156,29 @@ def _content(words: str, lex: Lexicon) -> bool:
     return any(word not in lex.light for word in key(words).split())
 
 
-def _before(
-    view: View, place: Place, segment: Segment, lex: Lexicon, skip: frozenset[int]
-) -> tuple[str, int, int, str]:
+def _before(view: View, place: Place, segment: Segment, lex: Lexicon, skip: frozenset[int]) -> Peeled:
     """Label, its place and the act of the words between label and value."""
-    cursor, act = place.start, "state"
-    walls = [p for p in view.within(segment.start, place.start) if p.kind in BARRIERS and p.index != place.index]
+    cursor, act, copula = place.start, "state", False
+    walls = [p for p in view.within(segment.start, place.start) if p.wall and p.index != place.index]
     for wall in [*reversed(walls), None]:
         begin = wall.end if wall is not None else segment.start
         if begin <= cursor:
-            label, low, high, found = lex.peel(_cut(uncued(view, begin, cursor)))
-            joined = _JOINED.match(label)
+            found = lex.peel(_cut(uncued(view, begin, cursor)))
+            joined = _JOINED.match(found.text)
             if joined:  # a sentence of its own stands before: "the beneficiary is X and the amount"
-                label, more, high, _ = lex.peel(label[joined.end() :])
-                low, high = low + joined.end() + more, low + joined.end() + high
-            act = found if act == "state" else act
+                rest = lex.peel(found.text[joined.end() :])
+                found = rest.shifted(found.start + joined.end())
+            act = found.act if act == "state" else act
+            copula = copula or found.copula
             void = lex.void_before.search(view.low[begin:cursor].rstrip()) if wall is None else None
             if void and void.group() in {"从", "由", "from", "不是"}:
-                label, low, high, _ = lex.peel(view.text[begin : begin + void.start()])
-            void = lex.void_after.match(label.lower()) if label else None
-            if label and not void:
-                return label, begin + low, begin + high, act
+                found = lex.peel(view.text[begin : begin + void.start()])
+            if found.text and not lex.void_after.match(found.text.lower()):
+                return replace(found.shifted(begin), act=act, copula=copula)
         if wall is None or wall.index not in skip:
             break
         cursor = wall.start
-    return "", place.start, place.start, act
+    return Peeled("", place.start, place.start, act, copula)
 
 
 def _cut(region: str) -> str:
@@ -152,84 +189,43 @@ def _cut(region: str) -> str:
     return region
 
 
-def _after(view: View, place: Place, segment: Segment, skip: frozenset[int]) -> str:
+def _after(view: View, place: Place, segment: Segment) -> str:
     """Words after the value up to the next value or the end of the clause."""
-    walls = [p.start for p in view.within(place.end, segment.end) if p.kind in BARRIERS]
-    end = min([segment.end, *walls])
-    text = view.text[place.end : end]
-    text = _AFTER_TRAIL.sub("", text)
-    text = _AFTER_LEAD.sub("", text.lower().strip() and text.strip())
-    return text.strip()
+    walls = [p.start for p in view.within(place.end, segment.end) if p.wall]
+    text = _AFTER_TRAIL.sub("", uncued(view, place.end, min([segment.end, *walls])))
+    return _AFTER_LEAD.sub("", text.strip()).strip()
 
 
-def _inherit(
-    view: View, place: Place, segment: Segment, lex: Lexicon, skip: frozenset[int], light: bool
-) -> tuple[str, int, int, str] | None:
+def _inherit(view: View, segment: Segment, lex: Lexicon, skip: frozenset[int], light: bool) -> Peeled | None:
     """The label of what the sentence was about before this clause."""
-    act = "state"
     for earlier in reversed(view.segments[: segment.index]):
-        if earlier.sentence != segment.sentence and not (segment.mark.startswith(".") and len(segment.mark) > 1):
-            break
-        inside = [p for p in view.within(earlier.start, earlier.end) if p.kind in BARRIERS]
+        if earlier.sentence != segment.sentence:
+            return None
+        inside = [p for p in view.within(earlier.start, earlier.end) if p.wall]
         live = [p for p in inside if p.index not in skip]
         if live and not light:
             return None
         if live:
-            label, low, high, _ = _before(view, live[0], earlier, lex, skip)
-            return (label, low, high, act) if label and _content(label, lex) else None
+            found = _before(view, live[0], earlier, lex, skip)
+            return replace(found, act="state") if _content(found.text, lex) else None
         stop = inside[0].start if inside else earlier.end
         text = uncued(view, earlier.start, stop)
         corrected = any(
             cue.kind in {"correction", "change"} and earlier.start <= low < stop for cue, low, _ in view.cues
         )
-        tail = re.search(r"(?:都|就|也|又)?(?:改了|变了|改一下|换了|要改|有变|相应调整)$", text.rstrip())
-        if tail:
-            text, act = text[: tail.start()], "change"
+        act = "state"
+        moved = _MOVED.search(text.rstrip())
+        if moved:
+            text, act = text[: moved.start()], "change"
         void = lex.void_after.search(text.lower())
         if void:
             act = lex.void_after_acts.get(void.group(), "correct")
             text = text[: void.start()]
-        label, low, high, _ = lex.peel(text)
-        if label and _content(label, lex) and (void or tail or corrected or inside or segment.mark in {":", "："}):
-            return label, earlier.start + low, earlier.start + high, act
-        if label and not light and not void and not tail:
+        found = lex.peel(text)
+        if not _content(found.text, lex):
+            continue
+        if void or moved or corrected or inside or segment.mark == ":":
+            return replace(found.shifted(earlier.start), act=act)
+        if not light:
             return None  # another matter was mentioned in between
     return None
-
-
-def _owner(view: View, label: str, start: int, end: int, lex: Lexicon, place: Place) -> tuple[str | None, str, int]:
-    """(entity, label without it, its new start): kin, counterpart, pronoun, a person or a company before 的 or 's."""
-    low = label.lower()
-    before = view.low[max(0, start - 6) : start].rstrip()
-    hit = lex.others.match(low)
-    if (hit and _HAN.match(hit.group())) or (hit and re.match(r"['s\s]|$", low[hit.end() :])):
-        return _rest(label, start, hit.group(), hit.end())
-    hit = lex.pronouns.match(low)
-    if hit:
-        _, rest, at = _rest(label, start, "", hit.end())
-        return LAST_NAMED, rest, at
-    if re.search(r"(?:我的?|我们的?|咱|my|our)$", before):
-        hit = lex.kin.match(low)
-        if hit and (_HAN.match(hit.group()) or re.match(r"(?:'s|\s|$)", low[hit.end() :])):
-            return _rest(label, start, label[: hit.end()], hit.end())
-    for name in view.places:
-        if name.kind in {"person", "organization"} and name.start == start and name.end <= end:
-            rest = view.text[name.end : end]
-            if re.match(r"\s*(?:的|'s)", rest) or (rest and name.mention.text != label):
-                return _rest(label, start, name.mention.text, name.end - start)
-    hit = re.match(r"(?P<name>[A-Z][\w&.-]*(?:\s[A-Z][\w&.-]*){0,3})'s\s+", label)
-    if hit:
-        return _rest(label, start, hit["name"], hit.end("name"))
-    if place.kind == "quantity" and re.fullmatch(r"[A-Z][\w&.-]*(?:\s[A-Z][\w&.-]+)+", label):
-        return label, "", end
-    if place.kind in {"phone", "email", "address"}:
-        hit = re.match(r"(?P<name>[^的]{2,12})的(?P<rest>.+)$", label)
-        if hit and lex.concept(key(hit["name"])) == key(hit["name"]):
-            return _rest(label, start, hit["name"], hit.end("name"))
-    return None, label, start
-
-
-def _rest(label: str, start: int, entity: str, cut: int) -> tuple[str | None, str, int]:
-    rest = label[cut:]
-    trimmed = re.sub(r"^(?:\s*(?:'s|的|方的|方))?\s*", "", rest)
-    return entity or None, trimmed, start + len(label) - len(trimmed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..extractors.text import normalize
 
@@ -98,6 +98,33 @@ def is_head(short: str, long: str) -> bool:
 
 
 @dataclass(frozen=True)
+class Peeled:
+    """A label, its characters, and what the words between it and its value do."""
+
+    text: str
+    start: int
+    end: int
+    act: str = "state"
+    copula: bool = False  # a verb of stating stood there: "is", 是
+
+    def shifted(self, by: int) -> Peeled:
+        """The same label seen from farther to the left."""
+        return replace(self, start=self.start + by, end=self.end + by)
+
+    def emptied(self, at: int) -> Peeled:
+        """No label, the act kept."""
+        return replace(self, text="", start=at, end=at)
+
+    def cut(self, size: int) -> Peeled:
+        """Only the first ``size`` characters."""
+        return replace(self, text=self.text[:size], end=self.start + size)
+
+    def dropped(self, size: int) -> Peeled:
+        """Without the first ``size`` characters."""
+        return replace(self, text=self.text[size:], start=self.start + size)
+
+
+@dataclass(frozen=True)
 class Lexicon:
     """Every word list that label extraction uses, compiled from the vocabulary files of a rule set."""
 
@@ -120,9 +147,9 @@ class Lexicon:
         """The concept a label means, or the label itself: unknown labels are never merged by likeness."""
         return self.concepts.get(label_key, label_key)
 
-    def peel(self, text: str) -> tuple[str, int, int, str]:
-        """Strip copulas on the right and openers on the left: (label, start, end, act of what was stripped right)."""
-        start, end, act = 0, len(text), "state"
+    def peel(self, text: str) -> Peeled:
+        """Strip copulas on the right and openers on the left."""
+        start, end, act, copula = 0, len(text), "state", False
         low = text.lower()
         while True:
             while end > start and low[end - 1] in _EDGE:
@@ -131,6 +158,7 @@ class Lexicon:
             if hit is None:
                 break
             found = self.trail_acts.get(re.sub(r"\s+", " ", low[hit:end]), "state")
+            copula = copula or found == "copula"
             act = _stronger(act, found)
             end = hit
         while True:
@@ -140,7 +168,7 @@ class Lexicon:
             if hit_lead is None or hit_lead.end() == start:
                 break
             start = hit_lead.end()
-        return text[start:end], start, end, act
+        return Peeled(text[start:end], start, end, act, copula)
 
     def _last(self, low: str, start: int, end: int) -> int | None:
         """Where a word of ``trail`` begins that ends at ``end``; the longest one."""
@@ -170,7 +198,7 @@ class Lexicon:
 
 def _stronger(one: str, other: str) -> str:
     order = ("state", "change", "correct")
-    return max(one, other, key=order.index)
+    return max(one, "state" if other == "copula" else other, key=order.index)
 
 
 def lexicon(entries: Mapping[str, Mapping[str, object]]) -> Lexicon:

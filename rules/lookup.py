@@ -17,7 +17,7 @@ from .relation import compare
 RECENT_TURNS = 12
 NEARER_BY = 4
 
-_NAMES = frozenset({"person", "organization", "text", "place"})
+_NAMES = frozenset({"person", "organization", "text"})
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,9 @@ def compatible(new: Value, old: Value) -> bool:
         return True
     if one == "number":
         return other in {"money", "quantity", "percent"}
-    return {one, other} in ({"address", "name"}, {"date", "recurrence"})
+    if {one, other} in ({"address", "place"}, {"date", "recurrence"}):
+        return True
+    return type(new).kind == "text" and other in {"place", "address"}
 
 
 @dataclass(frozen=True)
@@ -278,7 +280,7 @@ def _alike(old: Value, known: Value) -> bool:
     """The value named as old may be said shorter than it was: "green tea" for "green tea at meetings"."""
     if compare(old, known) == "equal":
         return True
-    if shape(old) != "name" or shape(known) not in {"name", "address"}:
+    if shape(old) not in {"name", "place"} or shape(known) not in {"name", "address", "place"}:
         return False
     one, other = key(old.canonical), key(known.canonical)
     if not one or not other:

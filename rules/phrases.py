@@ -10,7 +10,7 @@ from ..model import Act, Assertion, Candidate, Span
 from ..values import OrganizationValue, PersonValue, PlaceValue, TextValue, Value
 from .book import Book, Rule
 from .labels import key
-from .view import BARRIERS, Place, Segment, View
+from .view import Place, Segment, View
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _TAIL = re.compile(
@@ -91,7 +91,7 @@ def _candidate(
         return None
     if file.slot == "none" and any(2 * (p.end - p.start) > end - start for p in seen.within(start, end)):
         return None  # a value with a kind of its own is bound by its kind
-    if any(_walled(seen, segment, hit, group) for group in ("entity", "label")):
+    if file.take.value != "clause" and any(_walled(seen, segment, hit, group) for group in ("entity", "label")):
         return None
     condition = file.condition()
     mention = _mention_at(seen, start, end, condition.kind if condition else _kinds(file.take.text_kind), taken_back)
@@ -147,7 +147,7 @@ def _walled(seen: View, segment: Segment, hit: re.Match[str], group: str) -> boo
     if not hit.groupdict().get(group):
         return False
     inside = seen.within(segment.start + hit.start(group), segment.start + hit.end(group))
-    return any(p.kind in BARRIERS for p in inside)
+    return any(p.wall for p in inside)
 
 
 def _overlaps(seen: View, index: int, hit: re.Match[str], segment: Segment) -> bool:
@@ -228,7 +228,7 @@ def _qualifier(book: Book, rule: Rule, groups: dict[str, str | None], value: Val
     if take == "trigger" and rule.trigger is not None:
         hit = rule.trigger.search((label or value.canonical).lower())
         return book.lex.concept(key(hit.group())) if hit else ""
-    return book.qualifier(rule.file.slot, book.lex.peel(label)[0]) if label else ""
+    return book.qualifier(rule.file.slot, book.lex.peel(label).text) if label else ""
 
 
 def topic_key(words: str) -> str:

@@ -45,14 +45,15 @@ def _magnitudes(new: Magnitude, old: Magnitude) -> Relation:
         if bare_new.same_as(bare_old):
             return "narrower" if new.currency else "equal"
         return _magnitudes(bare_new, bare_old)
+    if getattr(new, "unit", None) != getattr(old, "unit", None):
+        return "differs"
     if new.per != old.per and new.per and old.per:
         return "differs"
     if new.bound == old.bound == "=":
         low_new, high_new = _range(new)
         low_old, high_old = _range(old)
-        if None in (low_new, high_new, low_old, high_old):
+        if low_new is None or high_new is None or low_old is None or high_old is None:
             return "differs"
-        assert low_new is not None and high_new is not None and low_old is not None and high_old is not None
         if (low_new, high_new) == (low_old, high_old):
             if new.approx == old.approx:
                 return "equal" if new.per == old.per else ("narrower" if new.per else "equal")

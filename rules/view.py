@@ -8,6 +8,7 @@ from functools import cached_property
 
 from ..extractors.text import Normalized, normalize
 from ..model import Cue, Mention, Scan, Turn
+from ..values import TimeValue
 
 _MARK = re.compile(r"[;。!?\n…]|(?<!\d),|,(?!\d)|\.{2,}|(?<!\d):|:(?!\d)|\.(?=\s|$)| -{1,2} |--")
 _ENDS = re.compile(r"[。!?\n…]|\.")
@@ -40,6 +41,17 @@ class Place:
     def kind(self) -> str:
         """The kind of its value."""
         return self.mention.kind
+
+    @property
+    def wall(self) -> bool:
+        """True for a value that bounds the label of the next one; "now" is none, it only dates what is said."""
+        return self.kind in BARRIERS and not self.now
+
+    @property
+    def now(self) -> bool:
+        """True for 现在, "right now": a time that says nothing but when it is said."""
+        value = self.mention.value
+        return isinstance(value, TimeValue) and value.type == "instant" and value.grain == "second"
 
 
 @dataclass(frozen=True)

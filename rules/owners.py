@@ -1,0 +1,80 @@
+"""Whose a value is: kin, a counterpart, a pronoun, a person or a company before 的 or 's, the subject of the clause."""
+
+from __future__ import annotations
+
+import re
+
+from .labels import Lexicon, Peeled, key
+from .view import Place, Segment, View
+
+_HAN = re.compile(r"[\u3400-\u9fff]")
+LAST_NAMED = "@last"  # a pronoun: bind puts the entity named last in its place
+_MINE = re.compile(r"(?:我的?|我们的?|咱|my|our)$")
+_NAME = r"[A-Z][\w&.-]*(?:\s[A-Z][\w&.-]*){0,3}"
+_OWNED = re.compile(rf"(?P<name>{_NAME})'s\s+")
+_SUBJECT_VERB = re.compile(
+    rf"^(?:and\s+)?(?P<name>{_NAME})\s+(?:works?|lives?|earns?|owns?|owes|pays|moved|is based|was based)\b"
+)
+_SUBJECT_KIN = re.compile(r"^(?:和|and\s+)?(?:我们?的?|my\s+|our\s+)")
+_APPOSITION = re.compile(
+    r"^\s*(?P<name>[A-Z][\w'-]+(?:\s[A-Z][\w'-]+)?)(?=\s)|^(?P<zh>[\u3400-\u9fff]{2,3}?)(?=在|住|的|是|说)"
+)
+
+
+def owner(view: View, found: Peeled, lex: Lexicon, place: Place) -> tuple[str | None, Peeled]:
+    """(entity, label without it); the entity is None when it is the principal."""
+    label, start, end = found.text, found.start, found.end
+    low = label.lower()
+    before = view.low[max(0, start - 6) : start].rstrip()
+    hit = lex.others.match(low)
+    if hit and (_HAN.match(hit.group()) or re.match(r"['s\s]|$", low[hit.end() :])):
+        return hit.group(), _rest(found, hit.end())
+    hit = lex.pronouns.match(low)
+    if hit:
+        return LAST_NAMED, _rest(found, hit.end())
+    if _MINE.search(before):
+        hit = lex.kin.match(low)
+        if hit and (_HAN.match(hit.group()) or re.match(r"(?:'s|\s|$)", low[hit.end() :])):
+            return label[: hit.end()], _rest(found, hit.end())
+    for name in view.places:
+        if name.kind in {"person", "organization"} and name.start == start and name.end <= end:
+            rest = view.text[name.end : end]
+            if re.match(r"\s*(?:的|'s)", rest) or (rest and name.mention.text != label):
+                return name.mention.text, _rest(found, name.end - start)
+    owned = _OWNED.match(label)
+    if owned:
+        return owned["name"], _rest(found, owned.end("name"))
+    if place.kind == "quantity" and re.fullmatch(r"[A-Z][\w&.-]*(?:\s[A-Z][\w&.-]+)+", label):
+        return label, found.emptied(end)
+    if place.kind in {"phone", "email", "address"}:
+        owned = re.match(r"(?P<name>[^的]{2,12})的(?P<rest>.+)$", label)
+        if owned and lex.concept(key(owned["name"])) == key(owned["name"]):
+            return owned["name"], _rest(found, owned.end("name"))
+    return None, found
+
+
+def _rest(found: Peeled, cut: int) -> Peeled:
+    rest = found.text[cut:]
+    trimmed = re.sub(r"^(?:\s*(?:'s|的|方的|方))?\s*", "", rest)
+    return found.dropped(len(found.text) - len(trimmed))
+
+
+def subject(view: View, segment: Segment, lex: Lexicon) -> str | None:
+    """The subject of a clause when it is somebody else: "my brother lives at …", 我朋友阿杰在…."""
+    text = view.text[segment.start : segment.end].strip()
+    mine = _SUBJECT_KIN.match(text.lower())
+    if mine:
+        rest = text[mine.end() :]
+        kin = lex.kin.match(rest.lower())
+        if kin and (_HAN.match(kin.group()) or re.match(r"\s", rest[kin.end() :])):
+            after = rest[kin.end() :]
+            named = _APPOSITION.match(after)
+            if named:
+                return named["name"] or named["zh"]
+            if re.match(
+                r"费|款|金|价|\s+(?:fee|cost|price|budget|rate|bill|number|address|email|phone)s?\b", after.lower()
+            ):
+                return None
+            return rest[: kin.end()]
+    verb = _SUBJECT_VERB.match(text)
+    return verb["name"] if verb else None
