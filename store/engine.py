@@ -205,7 +205,9 @@ class Store:
     def _part(self, held: _Held, *, nested: bool) -> Iterator[Writing]:
         """One block of a group (``nested``), or the only one."""
         connection, namespace = held.connection, held.namespace
-        savepoint = connection.begin_nested() if nested else None
+        driver: Any = connection.connection.dbapi_connection
+        if nested:
+            driver.execute("SAVEPOINT part")
         try:
             secret, version, item_rows, size, nodes = self._head(connection, namespace)
             cache = self._caches.setdefault(namespace, Cache())
@@ -214,13 +216,13 @@ class Store:
             held.tx = Writing(connection, namespace, self.place, bytes(secret), cache, frontier)
             yield held.tx
             held.tx.finish()
-            if savepoint is not None:
-                savepoint.commit()
+            if nested:
+                driver.execute("RELEASE SAVEPOINT part")
         except BaseException:
             self._caches.pop(namespace, None)
-            held.broken = self.backend == "sqlite" and not _in_transaction(connection)
-            if savepoint is not None and not held.broken:
-                savepoint.rollback()
+            held.broken = self.backend == "sqlite" and not driver.in_transaction
+            if nested and not held.broken:
+                driver.execute("ROLLBACK TO SAVEPOINT part")
             raise
         finally:
             held.tx = None
@@ -275,11 +277,6 @@ class Store:
             raise
 
 
-def _in_transaction(connection: Connection) -> bool:
-    driver: Any = connection.connection.dbapi_connection
-    return bool(driver.in_transaction)
-
-
 def _undone(place: str) -> StoreError:
     return StoreError(place, "an earlier error undid the whole group", "Nothing of it was kept: send it again")
 
@@ -329,7 +326,8 @@ def _sqlite(url: URL, place: str, read_only: bool, synchronous: Synchronous, bus
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         writes = connection.get_execution_options().get(_WRITER, False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        driver: Any = connection.connection.dbapi_connection
+        driver.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
 

@@ -6,6 +6,7 @@ that is compared or sorted has the byte order of collation C. Every table begins
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -38,9 +39,12 @@ def unstamp(written: str) -> datetime:
     return datetime.fromisoformat(written)
 
 
+_UNSTORABLE = re.compile("[\\x00\\ud800-\\udfff]")
+
+
 def storable(key: str) -> bool:
     """Whether every back end keeps this text: PostgreSQL has no NUL, and half a surrogate pair is no UTF-8."""
-    return "\0" not in key and not any("\ud800" <= char <= "\udfff" for char in key)
+    return _UNSTORABLE.search(key) is None
 
 
 class Row(SQLModel):
