@@ -68,6 +68,7 @@ ARABIC = re.compile(r"[0-9]{1,3}(?:,[0-9]{3}){1,4}(?:\.[0-9]{1,4})?|[0-9]{1,12}(
 RUN = re.compile(r"[零〇○一二三四五六七八九两壹贰叁肆伍陆柒捌玖貮参廿卅卌十拾百佰千仟几数上]")
 # A digit string (year, telephone number) has no unit: its characters are read one by one.
 DIGIT_STRING = re.compile(r"[零〇○一二三四五六七八九壹贰叁肆伍陆柒捌玖]{2,16}")
+_CALENDAR = frozenset("月号日点年时")
 _FEW = (Decimal(1), Decimal(10))
 
 
@@ -147,6 +148,8 @@ def _whole(text: str, at: int) -> _Read | None:
             continue
         stop = scale[1] if scale else section.end
         alone = num.amount is not None and num.bound == "=" and not num.approx and section.unit == 1
+        if skipped == end and result is not None and factor == 1 and text[section.end : section.end + 1] in _CALENDAR:
+            break  # 80万3月5号: the 3 belongs to the date
         short = skipped == end and result is not None and factor == 1 and section.end - skipped == 1
         if short and alone and unit >= 100 and num.amount is not None and num.amount:
             num = num.times(Decimal(unit) / 10)  # 一万二: the unit left out is the next lower one

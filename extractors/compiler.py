@@ -168,7 +168,7 @@ class Compiler:
         found = Side([], [])
         for entry in entries:
             if entry in CLASSES:
-                found.patterns.append(CLASSES[entry][side])
+                found.patterns.append(_tight(CLASSES[entry][side], side))
             elif entry.startswith("@") and len(entry) > 1:
                 vocabulary = self.vocabularies.get(entry[1:])
                 if vocabulary is None:
@@ -177,9 +177,7 @@ class Compiler:
                     found.words.extend(normalize(word).lower for word in vocabulary.entries())
             elif (written := _REGEX.match(entry)) is not None:
                 if self._safe(file, path, written[2]):
-                    tight = ("(?!\\s)" if side == 0 else "") if written[1] else ""
-                    lead = "(?<!\\s)" if written[1] and side == 1 else ""
-                    found.patterns.append(f"{lead}(?:{written[2]}){tight}")
+                    found.patterns.append(_tight(written[2], side) if written[1] else f"(?:{written[2]})")
             else:
                 found.words.append(normalize(entry).lower)
         return found
@@ -268,6 +266,11 @@ class Compiler:
                 word = Word(symbol, spelled, "connector", False, 0, None, False, None)
                 self.grammar.matcher.add_word(spelled, word, cased=False, glued=False)
         return {symbol}
+
+
+def _tight(pattern: str, side: int) -> str:
+    """The pattern, touching the span without a space."""
+    return f"(?:{pattern})(?!\\s)" if side == 0 else f"(?<!\\s)(?:{pattern})"
 
 
 def _variables(value: Any) -> dict[str, Any]:

@@ -28,8 +28,8 @@ of two or more items asks for it ("may", "sat", a bare hour); a lone latent part
 ``case: true``: match case (US, May). ``kind``: the leaf alone may become a mention of that kind.
 
 ``unless`` / ``when``: ``{before: […], after: […], within: n}``. Entries are words, ``@vocabulary.id``, ``/regex/``, or
-a class: digit, letter, han, numeral, decimal, start, end. Without ``within`` the entry must touch the span (one space
-allowed); with it, it may stand anywhere in the same clause within n characters. ``unless`` forbids the part when either
+a class: digit, letter, han, numeral, decimal, start, end. Without ``within`` the entry must touch the span (words and
+regexes with one space at most between, classes without any); with it, it may stand anywhere in the same clause within n characters. ``unless`` forbids the part when either
 side matches, ``when`` demands a match on every side that it names. ``~/regex/`` must touch the span without a space. Both work on leaves and on productions.
 
 Built-in leaves: ``number`` (numbers.py: Arabic digits in every grouping, Chinese numerals incl. 一万二, 两百五, 3万5,

@@ -100,8 +100,10 @@ def as_said(value: Measure) -> Measure | None:
 
 
 @function("labelled", gives="sum")
-def labelled(number: Num) -> Measure | None:
+def labelled(number: Num | None) -> Measure | None:
     """A number beside a money label (预算8万): money of a currency not said. Small counts stay numbers."""
+    if number is None:
+        return None
     size = number.amount if number.amount is not None else number.high
     if size is None or (abs(size) < 100 and number.scale == 1):
         return None
