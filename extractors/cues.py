@@ -25,14 +25,19 @@ _SLOTS: dict[str, str] = {
     "time": "\ue000", "money": "\ue001", "number": "\ue002", "percent": "\ue003", "quantity": "\ue004",
     "address": "\ue005", "place": "\ue006", "person": "\ue007", "organization": "\ue008", "phone": "\ue009",
     "email": "\ue00a", "url": "\ue00b", "identifier": "\ue00c", "text": "\ue00d", "duration": "\ue00e",
-    "recurrence": "\ue00f", "part": "\ue020",
+    "recurrence": "\ue00f",
 }  # fmt: skip
 _GROUPS: dict[str, tuple[str, ...]] = {
-    "m": tuple(name for name in _SLOTS if name != "part"),
+    "m": tuple(_SLOTS),
     "amount": ("money", "number", "percent", "quantity"),
     "step": ("money", "number", "percent", "quantity", "duration"),
     "name": ("person", "organization"),
-    "any": tuple(_SLOTS),
+}
+# Parts have a character for each type met in the text, so that a floor repairs a floor and never a year.
+_FIRST_PART, _LAST_PART = 0xE020, 0xE0FF
+_RANGES = {
+    "part": f"[{chr(_FIRST_PART)}-{chr(_LAST_PART)}]",
+    "any": f"[{''.join(_SLOTS.values())}{chr(_FIRST_PART)}-{chr(_LAST_PART)}]",
 }
 _CLASSES = {"numeral": "[0-9零〇一二两三四五六七八九十百千万亿壹贰叁肆伍陆柒捌玖拾佰仟半几]", "latin": "[A-Za-z]"}
 _REFERENCE = re.compile(r"\{([a-z_]+)\}")
@@ -40,13 +45,18 @@ _CONTEXT = 24  # characters looked at before and after a cue for its negative co
 
 
 def slot_for(kind: str) -> str:
-    """The character that stands for a mention of this kind (or for a part, kind ``part``)."""
+    """The character that stands for a mention of this kind."""
     return _SLOTS[kind]
+
+
+def slot_for_part(number: int) -> str:
+    """The character that stands for parts of the n-th type met in a text."""
+    return chr(min(_FIRST_PART + number, _LAST_PART))
 
 
 def is_slot(char: str) -> bool:
     """True for a character that stands for a mention or a part."""
-    return "\ue000" <= char <= "\ue020"
+    return 0xE000 <= ord(char) <= _LAST_PART
 
 
 class Unless(Model):
@@ -288,6 +298,8 @@ def _expand(pattern: str, define: Mapping[str, list[str] | str]) -> str:
                 if isinstance(value, str)
                 else _alternation(value)
             )
+        if name in _RANGES:
+            return _RANGES[name]
         if name in _GROUPS:
             return "[" + "".join(_SLOTS[kind] for kind in _GROUPS[name]) + "]"
         if name in _SLOTS:

@@ -9,7 +9,7 @@ from .cues import is_slot
 from .scopes import Layout, Masked, mentions_in
 
 Pair = tuple[tuple[int, int] | None, tuple[int, int] | None]
-_WORD = re.compile(r"[A-Za-z0-9][\w'’.-]*|[\u3400-\u9fff]|[\ue000-\ue020]")
+_WORD = re.compile(r"[A-Za-z0-9][\w'’.-]*|[\u3400-\u9fff]|[\ue000-\ue0ff]")
 _OPENERS = frozenset({"what", "who", "whom", "whose", "which", "when", "where", "why", "how"})
 _SENTENCES_BACK = 2  # "Budget is 50k. No wait, 40k.": farther back it is a correction, which bind resolves
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..model import Mention, Part
-from .cues import Family, is_slot, slot_for
+from .cues import Family, is_slot, slot_for, slot_for_part
 from .text import Normalized
 
 _CLAUSE_MARK = re.compile(r"[。;!?\n…—]|,(?!\d)|(?<!\d),|\.(?=[\s\"')]|$)|\.\.+|--+")
@@ -55,9 +55,12 @@ def mask(text: Normalized, mentions: Sequence[Mention], parts: Sequence[Part] = 
     for index, mention in enumerate(mentions):
         start, end = _normalised(text, mention.start, mention.end)
         spans.append((start, end, _slot(mention), index))
+    types = list(dict.fromkeys(part.type for part in parts))
     for part in parts:
         start, end = _normalised(text, part.start, part.end)
-        spans.append((start, end, slot_for("part"), None))
+        if text.text[end : end + 1] == "'":  # the currency "won" of "won't" would hide the negation
+            continue
+        spans.append((start, end, slot_for_part(types.index(part.type)), None))
     # Mentions before parts, longer before shorter: what lies inside an earlier one shares its character.
     spans.sort(key=lambda s: (s[0], -s[1], s[3] is None, -1 if s[3] is None else s[3]))
     out: list[str] = []

@@ -40,7 +40,7 @@ def repairs(text: str) -> list[Cue]:
         ("The total is $4,810, not $4,180", "$4,180", "$4,810"),
         ("It is not $4,180 but $4,810", "$4,180", "$4,810"),
         ("Pay $300 instead of $500", "$500", "$300"),
-        ("The rate went from 4% to 5%", "4%", "5%"),
+        ("The rate went from 4% in May to 5%", "4%", "5%"),
         ("$500, I mean $600", "$500", "$600"),
         ("Budget is $5,000. No wait, $6,000.", "$5,000", "$6,000"),
         ("that is 15%, sorry, 50%", "15%", "50%"),
