@@ -85,6 +85,17 @@ def write(shelf: str, key: str, data: Any) -> None:
             raise
 
 
+def trim(shelf: str, most: int) -> None:
+    """Keep only the newest entries of a shelf whose entries replace each other."""
+    base = folder()
+    if base is None:
+        return
+    with suppress(OSError):
+        entries = sorted((base / shelf).glob("*.json"), key=lambda entry: (entry.stat().st_mtime, entry.name))
+        for entry in entries[:-most]:
+            entry.unlink()
+
+
 def remembered(shelf: str, key: str, compute: Callable[[], Any]) -> Any:
     """The entry under ``key``, computed and kept when it is missing."""
     found = read(shelf, key)

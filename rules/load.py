@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..rulefile import Problem, RuleError, RuleFile
 from . import cache
@@ -26,9 +27,15 @@ from .policy import PolicyFile, table_of
 from .ruleset import Ruleset, content_digest, set_digest
 from .schema import located, references, validate
 from .slots import SlotFile
-from .yamltext import YamlText
+
+if TYPE_CHECKING:
+    from .yamltext import YamlText
 
 __all__ = ["LOCK", "Read", "Ruleset", "build", "check_lock", "load", "read_folder", "read_packs", "write_lock"]
+
+
+SETS = "sets"  # shelf of the cache: whole layers
+MOST_SETS = 16  # an entry is up to a megabyte, and every edit makes a new one
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +49,8 @@ class Read:
     @cached_property
     def source(self) -> YamlText:
         """The parsed text with positions; slow, so only made on a cache miss or for a message."""
+        from .yamltext import YamlText
+
         return YamlText(self.text, self.shown)
 
     def data(self, trusting: bool) -> Any:
@@ -56,12 +65,21 @@ class Read:
         return cache.remembered("yaml", key, parsed)
 
 
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What the cache keeps of a text: plain data (None when the text has problems), their digest, their references."""
+
+    data: Any
+    digest: str
+    references: list[Any]
+
+
 @dataclass(frozen=True, eq=False)
 class _Rule:
     read: Read
-    data: dict[str, Any]
     rule: RuleFile
     digest: str
+    references: list[Any]
 
 
 def load(folders: Sequence[Path | str] = (), packs: bool = True) -> Ruleset:
@@ -155,15 +173,14 @@ def _decoded(layer: int, shown: str, raw: bytes, problems: list[Problem]) -> Ite
 
 def _ruleset(reads: Iterable[Read], problems: list[Problem], trusting: bool) -> Ruleset:
     rules: list[_Rule] = []
-    for read in reads:
-        data = read.data(trusting)
-        if not isinstance(data, dict):
+    for read, parsed in _parsed(reads, trusting):
+        if not isinstance(parsed.data, dict):
             problems.extend(read.source.problems)
             continue
-        rule, complaints = validate(data)
+        rule, complaints = validate(parsed.data)
         problems.extend(located(read.source, *complaint) for complaint in complaints)
         if rule is not None:
-            rules.append(_Rule(read, data, rule, content_digest(data)))
+            rules.append(_Rule(read, rule, parsed.digest, parsed.references))
     notes: list[str] = []
     active = _layered(rules, problems, notes)
     _check_references(active, problems)
@@ -179,6 +196,32 @@ def _ruleset(reads: Iterable[Read], problems: list[Problem], trusting: bool) -> 
         contents=contents,
         notes=tuple(notes),
     )
+
+
+def _parsed(reads: Iterable[Read], trusting: bool) -> Iterator[tuple[Read, Parsed]]:
+    """Each file with its plain data; a whole layer is one cache entry, because opening 200 small files takes longer."""
+    for _, group in groupby(reads, key=lambda read: read.layer):
+        layer = list(group)
+        if not trusting:
+            yield from ((read, _parse(read, trusting=False)) for read in layer)
+            continue
+        code = cache.code_version("yamltext.py", "schema.py", "ruleset.py")
+        key = cache.key_of(code, *(read.text for read in layer))
+        held = cache.read(SETS, key)
+        if held is None:
+            found = [_parse(read, trusting=True) for read in layer]
+            cache.write(SETS, key, [[each.data, each.digest, each.references] for each in found])
+            cache.trim(SETS, MOST_SETS)
+        else:
+            found = [Parsed(*each) for each in held]
+        yield from zip(layer, found, strict=True)
+
+
+def _parse(read: Read, trusting: bool) -> Parsed:
+    data = read.data(trusting)
+    if not isinstance(data, dict):
+        return Parsed(None, "", [])
+    return Parsed(data, content_digest(data), list(references(data)))
 
 
 def _layered(rules: Sequence[_Rule], problems: list[Problem], notes: list[str]) -> dict[str, _Rule]:
@@ -227,7 +270,7 @@ def _check_references(active: Mapping[str, _Rule], problems: list[Problem]) -> N
                 problems.append(located(found.read.source, ("slot",), False, said, "One slot has one file."))
     known = {"vocabulary": vocabularies, "slot": slots.keys() | {"none"}}
     for found in active.values():
-        for path, what, name in references(found.data):
+        for path, what, name in found.references:
             if name not in known[what]:
                 way_out = _similar(name, known[what]) or f"Add the {what} file, or correct the name."
                 problems.append(located(found.read.source, path, False, f"unknown {what} {name!r}", way_out))

@@ -18,10 +18,10 @@ from .capture_file import CaptureFile
 from .gates import Gated, GateFile, Gates
 from .policy import PolicyFile, TableRow, table_of
 from .slots import SlotFile
-from .yamltext import YamlText
 
 if TYPE_CHECKING:
     from ..extractors.scan import Extraction
+    from .yamltext import YamlText
 
 T = TypeVar("T", bound=RuleFile)
 
@@ -140,6 +140,8 @@ class Ruleset:
 
     def problem(self, rule: str, path: Sequence[str | int], message: str, way_out: str = "") -> Problem:
         """Something wrong with a rule, at its place in the file; reads the file's text again to find it."""
+        from .yamltext import YamlText
+
         file = self.paths.get(rule, rule)
         if rule not in self._texts:
             self._texts[rule] = YamlText(self.sources.get(rule, ""), file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -17,7 +17,9 @@ from .capture_file import CaptureFile
 from .gates import GateFile
 from .policy import PolicyFile
 from .slots import SlotFile
-from .yamltext import YamlText
+
+if TYPE_CHECKING:
+    from .yamltext import YamlText
 
 # Fields that take one value in place of a list of one, by model.
 ONE_OR_MANY: dict[str, tuple[str, ...]] = {
@@ -64,14 +66,6 @@ def json_schema(kind: str) -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"recordari-{kind}.schema.json"} | schema
 
 
-def read_rule(source: YamlText) -> tuple[RuleFile | None, list[Problem]]:
-    """The rule in parsed text, or everything wrong with it."""
-    if source.problems or not isinstance(source.data, dict):
-        return None, source.problems
-    rule, problems = validate(source.data)
-    return rule, [located(source, path, key, message, way_out) for path, key, message, way_out in problems]
-
-
 def located(source: YamlText, path: Sequence[str | int], key: bool, message: str, way_out: str = "") -> Problem:
     """A complaint with its place in the file."""
     line, column = source.place(path, key=key)
@@ -103,8 +97,9 @@ def references(data: dict[str, Any]) -> Iterator[Reference]:
     if kind == "capture" and isinstance(data.get("slot"), str):
         yield ("slot",), "slot", data["slot"]
     if kind == "policy":
-        for index, row in enumerate(data.get("rows", ())):
-            for name in _listed(row.get("when", {}), "slot"):
+        rows = data.get("rows")
+        for index, row in enumerate(rows if isinstance(rows, list) else ()):
+            for name in _listed(row.get("when") if isinstance(row, dict) else None, "slot"):
                 yield ("rows", index, "when", "slot"), "slot", name
     if kind != "vocabulary":
         body = {name: part for name, part in data.items() if name not in ("tests", "title", "rationale", "changelog")}
@@ -131,7 +126,9 @@ def _lexicons(node: Any, path: Steps, at_sign: bool) -> Iterator[Reference]:
 
 def _listed(node: Any, name: str) -> list[str]:
     found = node.get(name) if isinstance(node, dict) else None
-    return [found] if isinstance(found, str) else [item for item in found or () if isinstance(item, str)]
+    if isinstance(found, str):
+        return [found]
+    return [item for item in found if isinstance(item, str)] if isinstance(found, list) else []
 
 
 def _complaints(error: ValidationError, model: type[BaseModel], data: dict[str, Any]) -> list[Complaint]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from recordari.model import REASONS
 from recordari.rulefile import RuleError
 from recordari.rules import cache
-from recordari.rules.load import LOCK, Ruleset, check_lock, load, write_lock
+from recordari.rules.load import LOCK, Ruleset, check_lock, load, read_packs, write_lock
 from recordari.rules.schema import KINDS, json_schema
 from recordari.rules.yamltext import YamlText
 
@@ -341,6 +341,6 @@ def test_every_shipped_rule_fits_the_schema_of_its_kind() -> None:
     import jsonschema
 
     validators = {kind: jsonschema.Draft202012Validator(json_schema(kind)) for kind in KINDS}
-    for name, text in load().sources.items():
-        data = YamlText(text, name).data
-        assert [error.message for error in validators[data["kind"]].iter_errors(data)] == [], name
+    for read in read_packs([]):
+        data = read.source.data
+        assert [error.message for error in validators[data["kind"]].iter_errors(data)] == [], read.shown
