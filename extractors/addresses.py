@@ -1,4 +1,4 @@
-"""Addresses and places: the recogniser that asks the Chinese and the English reader, and the parts they expose."""
+"""Addresses and places: the recogniser that asks the Chinese and the English readers, and the parts they expose."""
 
 from __future__ import annotations
 
@@ -7,25 +7,37 @@ from collections.abc import Iterable
 from .addresses_en import EnglishAddresses
 from .addresses_zh import ChineseAddresses
 from .chart import Edge
+from .places_en import EnglishPlaces
 from .recognizer import Lookup, Setting, recognizer
 from .text import Normalized
 
 
 class Addresses:
-    """Both readers over one text: a Chinese sentence may hold an English address."""
+    """All readers over one text: a Chinese sentence may hold an English address."""
 
     def __init__(self, lookup: Lookup) -> None:
         self._chinese = ChineseAddresses(lookup)
         self._english = EnglishAddresses(lookup)
+        self._places = EnglishPlaces(lookup)
 
     def recognise(self, text: Normalized, setting: Setting) -> Iterable[Edge]:
         """Mentions of kind address and place; parts ``floor``, ``room`` and ``house_number``."""
-        if any("\u3400" <= char <= "\u9fff" for char in text.text):
-            yield from self._chinese.find(text.text)
-        if any(char.isascii() and char.isalpha() for char in text.text):
-            yield from self._english.find(text, setting)
+        flat = text.text
+        if any("\u3400" <= char <= "\u9fff" for char in flat):
+            yield from self._chinese.find(flat)
+        if any(char.isascii() and char.isalpha() for char in flat):
+            if any(char.isdigit() for char in flat):
+                yield from self._english.find(flat)
+            yield from self._places.find(flat, text.lower)
 
 
-@recognizer("addresses", "words.address.zh", "words.place.zh", "words.address.en", "words.place.en")
+@recognizer(
+    "addresses",
+    "words.address.zh",
+    "words.place.zh",
+    "words.address.en",
+    "words.place.en",
+    "words.region.en",
+)
 def _addresses(lookup: Lookup) -> Addresses:
     return Addresses(lookup)

@@ -15,7 +15,7 @@ from .words import alternatives
 
 # ``regions``: where a number of this shape is looked up first; ``sure``: needs no phone word before it.
 _EXTENSION = r"(?:\s?(?:x|ext\.?|extension|转|分机)\s?\d{1,6})?"
-_SEP = r"[ .\-]{0,2}"
+_MOBILE = r"1[3-9]\d[ \-]?\d{4}[ \-]?\d{4}"
 
 
 class Shape(NamedTuple):
@@ -29,9 +29,9 @@ class Shape(NamedTuple):
 
 SHAPES = (
     Shape("labelled", r"[(+]{0,2} ?\d(?:[ .\-/()]{0,3}\d){6,16}", (), False),
-    Shape("china_abroad", r"\(?(?:\+|00)86\)?[ \-]?(?:1[3-9]\d[ \-]?\d{4}[ \-]?\d{4}|0?\d{2,3}[ \-]?\d{7,8})", (), True),
+    Shape("china_abroad", rf"\(?(?:\+|00)86\)?[ \-]?(?:{_MOBILE}|0?\d{{2,3}}[ \-]?\d{{7,8}})", (), True),
     Shape("international", r"\(?(?:\+|00(?=[ (\-]?[1-9]))[ ]?\(?\d{1,4}\)?(?:[ .\-]?\(?\d{1,5}\)?){1,7}", (), True),
-    Shape("chinese_mobile", r"1[3-9]\d[ \-]?\d{4}[ \-]?\d{4}", ("CN",), True),
+    Shape("chinese_mobile", _MOBILE, ("CN",), True),
     Shape("chinese_landline", r"(?:\(0\d{2,3}\)|0\d{2,3})[ \-]{0,2}\d{3,4}[ \-]?\d{4}(?:-\d{3,5})?", ("CN",), True),
     Shape("chinese_service", r"[48]00[ \-]\d{3,4}[ \-]\d{3,4}|[48]00\d{7}", ("CN",), True),
     Shape("american", r"(?:1[ .\-]?)?(?:\(\d{3}\)\.?|\d{3}\)|\d{3}(?=[ .\-]))[ .\-]?\d{3}[ .\-]\d{4}", ("US",), True),
@@ -40,22 +40,17 @@ SHAPES = (
     Shape("run", r"\d{3,15}", (), False),
 )  # fmt: skip
 _EDGE_BEFORE = r"(?<![A-Za-z0-9_$€£¥%#])(?<![0-9][./=*+,:\-])(?<![A-Za-z][./=*\-])(?<![(+\-])"
-_EDGE_AFTER = r"(?![0-9A-Za-z_%@°])(?![./=*+:\-]\d|,\d{3}(?!\d))(?!\s?(?:元|万|亿|块|美元|美金|欧元|人民币|年|%))"
+_EDGE_AFTER = r"(?![0-9A-Za-z_%@°])(?![./=*+:\-]\d|,\d{3}(?!\d))"
 _PHONES = tuple(
     (shape, re.compile(_EDGE_BEFORE + "(" + shape.pattern + ")" + _EXTENSION + _EDGE_AFTER, re.IGNORECASE))
     for shape in SHAPES
 )
 _TRIGGER = re.compile(r"\d[\d .()\-]{1,30}\d")
 _SHORT, _LONG = 7, 15  # ITU-T E.164: at most 15 digits; below 7 no country has subscriber numbers without a label
-_LEAST = {"phone": 3}  # 110, 12345: short numbers exist, but only a label makes them one
+# 110, 12345: short numbers exist, but only a label makes them one.
+_LEAST = {"phone": {"run": 3, "": 5}}
 _PHONE_LABELS = ("phone", "call")
 _LABEL_REACH = 24
-# Between a label and its number stands nothing but this.
-_BRIDGE = re.compile(
-    r"(?:[\s:;,#.()\-]|号码?|是|为|有|就是|换成|改成|改为|更正为|应该是|应为|变成|用的是|现在是|现在|新的?"
-    r"|\b(?:is|was|are|at|on|no|number|numbers|now|changed to|to|the|new|my|=)\b)*$",
-    re.IGNORECASE,
-)
 _CLAUSE = re.compile(r"[。;!?\n]|,(?!\d)")
 
 _EMAIL = re.compile(
@@ -80,11 +75,13 @@ class Contacts:
     """Finds telephone numbers, e-mail and web addresses; exposes bare domains and bare groups of digits."""
 
     def __init__(self, lookup: Lookup) -> None:
-        words, domains = lookup("words.contact"), lookup("words.tld")
+        words, domains, bridge = lookup("words.contact"), lookup("words.tld"), lookup("words.bridge")
         self.phone_rule, self.domain_rule = words.ref, domains.ref
         self._labels = alternatives(words.entries())
         self._concept = {word.lower(): str(concept) for word, concept in words.entries().items()}
         self._domain_talk = alternatives(words.labels.get("domain", ()))
+        self._bridge = re.compile(f"(?: |{alternatives(bridge.labels['bridge']).pattern})*$", re.IGNORECASE)
+        self._measure = re.compile(f" ?(?:{alternatives(bridge.labels['measure']).pattern})", re.IGNORECASE)
         self._plain = frozenset(domains.labels.get("plain", ()))
         self._guarded = frozenset(domains.labels.get("guarded", ()))
 
@@ -150,10 +147,8 @@ class Contacts:
                 start, end = hit.span()
                 digits = sum(c.isdigit() for c in hit.group(1))
                 label = self._label(flat, start)
-                least = (
-                    _LABELLED_SHORT if label == "phone" and shape.name == "run" else 5 if label == "phone" else _SHORT
-                )
-                if not least <= digits <= _LONG or _overlaps(taken, start, end):
+                least = _LEAST.get(label, {}).get(shape.name, _LEAST.get(label, {}).get("", _SHORT))
+                if not least <= digits <= _LONG or _overlaps(taken, start, end) or self._measure.match(flat, end):
                     continue
                 if label == "other" or (
                     label not in _PHONE_LABELS and not (shape.sure and _plausible(shape, hit.group(1)))
@@ -166,7 +161,7 @@ class Contacts:
                 yield Edge("phone", start, end, value, self.phone_rule, weight=1, kind="phone")
 
     def _label(self, flat: str, at: int) -> str:
-        """The concept of the nearest word that says what the digits are: in the same clause, with only bridges between."""
+        """The concept of the nearest word that says what the digits are: same clause, only bridges between."""
         window = flat[max(0, at - _LABEL_REACH) : at]
         last = None
         for mark in _CLAUSE.finditer(window):
@@ -174,7 +169,7 @@ class Contacts:
         if last is not None:
             window = window[last.end() :]
         for hit in reversed(list(self._labels.finditer(window))):
-            if _BRIDGE.match(window, hit.end()):
+            if self._bridge.match(window, hit.end()):
                 return self._concept[hit.group().lower()]
         return ""
 
@@ -224,7 +219,7 @@ def phone_value(raw: str, first: tuple[str, ...], setting: Setting) -> PhoneValu
 
 @lru_cache(maxsize=4096)
 def _e164(plain: str, regions: tuple[str, ...]) -> tuple[str | None, str]:
-    """(E.164 form or None, country code); the first country for which it is valid, else the first where it is possible."""
+    """(E.164 form or None, country code): the first country where it is valid, else the first where it is possible."""
     import phonenumbers
 
     possible: tuple[str | None, str] = (None, "")
@@ -241,6 +236,6 @@ def _e164(plain: str, regions: tuple[str, ...]) -> tuple[str | None, str]:
     return possible
 
 
-@recognizer("contacts", "words.contact", "words.tld")
+@recognizer("contacts", "words.contact", "words.tld", "words.bridge")
 def _contacts(lookup: Lookup) -> Contacts:
     return Contacts(lookup)

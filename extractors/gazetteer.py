@@ -1,4 +1,4 @@
-"""The names of places: Chinese divisions as a tree, countries, states and large cities; read from the data tables once."""
+"""The names of places: Chinese divisions as a tree, countries, states, large cities; the tables are read once."""
 
 from __future__ import annotations
 

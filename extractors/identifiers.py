@@ -14,8 +14,6 @@ from .text import Normalized
 from .words import alternatives
 
 _HAN = r"[\u4e00-\u9fff]"
-# What may stand between a label and its code, a few times over.
-_BRIDGE = r"(?:[ \t]?(?:号码?|是|为|系|[:#=(.]|No\b\.?|no\b\.?|number\b|Number\b|num\b|is\b|was\b|of\b|the\b|换成|改成|改为|应为|更正为)){0,4}[ \t]?"
 _CODE = (
     r"((?:\(\d{4}\)|〔\d{4}〕|\d{4}年)?(?:"
     + _HAN
@@ -25,7 +23,7 @@ _CODE = (
     r"|[A-Z]{2}\d{2}(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,4})?|\d{4}(?: \d{4}){2,4}(?: \d{1,3})?"
     r"|[A-Za-z0-9]{1,24}(?:[\-/_.:·][A-Za-z0-9]{1,20}){0,6})"
 )
-_AFTER = r"(?![A-Za-z0-9@%])(?![-/.]\d)(?! ?(?:元|万|亿|千|个|件|份|条|套|天|年|月|日|块|美元|人民币|percent\b|dollars?\b|days?\b))"
+_AFTER = r"(?![A-Za-z0-9@%])(?![-/.]\d)"
 _LAW_CASE = re.compile(
     rf"\(\d{{4}}\){_HAN}{{1,4}}\d{{0,4}}{_HAN}{{1,5}}(?:字第)?\d{{1,6}}号(?:之[一二三四五六七八九十\d]+)?"
 )
@@ -34,12 +32,16 @@ _ARTICLE = re.compile(
     r"第[一二三四五六七八九十百零〇\d]{1,6}条(?:第[一二三四五六七八九十\d]{1,4}款)?(?:第?[(（]?[一二三四五六七八九十\d]{1,4}[)）]?项)?"
     r"|第[一二三四五六七八九十\d]{1,4}款(?:第[(]?[一二三四五六七八九十\d]{1,4}[)]?项)?|附件[一二三四五六七八九十\d]{1,3}(?![年月日个份])"
 )
-_CLAUSE_NUMBER = r" (?:No\.? ?)?((?:\d{1,3}(?:\.\d{1,3}){0,4}|[IVXLC]{1,6}|[A-Z](?:-\d{1,2})?)(?:\([A-Za-z0-9]{1,4}\)){0,4})(?![A-Za-z0-9]|[.,]\d| (?:people|days|months|years|percent))"
+_CLAUSE_NUMBER = (
+    r" (?:No\.? ?)?((?:\d{1,3}(?:\.\d{1,3}){0,4}|[IVXLC]{1,6}|[A-Z](?:-\d{1,2})?)(?:\([A-Za-z0-9]{1,4}\)){0,4})"
+    r"(?![A-Za-z0-9]|[.,]\d| (?:people|days|months|years|percent))"
+)
 _GUID = re.compile(
     r"(?<![0-9A-Za-z-])(?:urn:uuid:|[Xx]'|\{)?(?:[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9A-Fa-f]{32})['}]?(?![0-9A-Za-z-])"
 )
 _IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)", re.ASCII)
 _IPV6 = re.compile(r"(?<![0-9A-Za-z:.])[0-9A-Fa-f:]{2,39}(?![0-9A-Za-z:])")
+_IBAN = re.compile(r"(?<![0-9A-Za-z])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![0-9A-Za-z])")
 _HANDLE = re.compile(
     r"(?<![\w.@/])@[A-Za-z]\w{1,29}(?![\w@]|\.[A-Za-z])|(?<=\b[A-Z][a-z])@[A-Z]\w{3,29}(?![\w@]|\.[A-Za-z])", re.ASCII
 )
@@ -106,7 +108,7 @@ def _always(code: str) -> bool:
 BARE = (
     Bare("identity_card", re.compile(r"(?<![0-9A-Za-z])[1-9]\d{16}[\dXx](?![0-9A-Za-z])"), identity_card),
     Bare("credit_code", re.compile(r"(?<![0-9A-Za-z])[1-9A-Y][0-9A-HJ-NP-RTUW-Y]{17}(?![0-9A-Za-z])"), credit_code),
-    Bare("iban", re.compile(r"(?<![0-9A-Za-z])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![0-9A-Za-z])"), iban),
+    Bare("iban", _IBAN, iban),
     Bare("ssn", re.compile(r"(?<![0-9A-Za-z-])\d{3}-\d{2}-\d{4}(?![0-9A-Za-z-])"), _always),
     Bare("case", _LAW_CASE, _always),
     Bare("notice", _DOCUMENT, _always),
@@ -128,7 +130,9 @@ class Identifiers:
         self._strong = {word.lower(): str(scheme) for word, scheme in strong.entries().items()}
         self._weak = {word.lower(): str(scheme) for word, scheme in weak.entries().items()}
         self._label = re.compile(f"({alternatives({*self._strong, *self._weak}).pattern})", re.IGNORECASE)
-        self._follows = re.compile(_BRIDGE + _CODE + _AFTER)
+        bridge = lookup("words.bridge")
+        between, measure = (alternatives(bridge.labels[of]).pattern for of in ("bridge", "measure"))
+        self._follows = re.compile(f"(?i:(?: ?(?:{between})){{0,4}}) ?{_CODE}{_AFTER}(?i:(?! ?(?:{measure})))")
         self._clause = re.compile(f"(?:{alternatives(clause.entries()).pattern}){_CLAUSE_NUMBER}", re.IGNORECASE)
 
     def recognise(self, text: Normalized, setting: Setting) -> Iterable[Edge]:
@@ -178,6 +182,6 @@ class Identifiers:
             yield "clause", *hit.span(), self.clause_rule
 
 
-@recognizer("identifiers", "words.identifier", "words.identifier.weak", "words.clause")
+@recognizer("identifiers", "words.identifier", "words.identifier.weak", "words.clause", "words.bridge")
 def _identifiers(lookup: Lookup) -> Identifiers:
     return Identifiers(lookup)

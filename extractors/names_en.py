@@ -14,8 +14,10 @@ from .recognizer import Lookup
 from .words import alternatives
 
 VOCABULARIES = ("words.person.en", "words.person.not.en", "words.organization.en")
+# Between a label and its name: "witness is now Mr. Holt", "executor: Joan Dole".
 _LINK = re.compile(
-    r"(?:(?:'s)? (?:name )?(?:is|was|are|will be|is now|now|remains|should be)(?: now)?|, |: ?| ?- | named| called| changed to| to be|)(?: the)? ?(?:(?:mr|mrs|ms|dr|prof)\.? )?",
+    r"(?:(?:'s)? (?:name )?(?:is|was|are|will be|is now|now|remains|should be)(?: now)?"
+    r"|, |: ?| ?- | named| called| changed to| to be|)(?: the)? ?(?:(?:mr|mrs|ms|dr|prof)\.? )?",
     re.IGNORECASE,
 )
 _WORD = r"[A-ZÀ-Þ][A-Za-zÀ-ɏ'’\-]*[A-Za-zÀ-ɏ]|[A-Z]\.?"  # Latin letters: Joan Dole|的

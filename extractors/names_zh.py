@@ -13,9 +13,11 @@ from .segment import tokens
 from .words import alternatives
 
 VOCABULARIES = (
-    "words.surname.zh", "words.person.label.zh", "words.person.title.zh", "words.person.follow.zh", "words.person.not.zh",
+    "words.surname.zh", "words.person.label.zh", "words.person.title.zh", "words.person.follow.zh",
+    "words.person.not.zh",
     "words.person.possessed.zh",
-    "words.organization.zh", "words.organization.generic.zh", "words.organization.after.zh", "words.organization.left.zh",
+    "words.organization.zh", "words.organization.generic.zh", "words.organization.after.zh",
+    "words.organization.left.zh",
 )  # fmt: skip
 _HAN = r"[\u4e00-\u9fff]"
 _MARK = re.compile(r"$|[^\u4e00-\u9fff·]")
@@ -34,6 +36,9 @@ class ChineseNames:
         self.person_rule, self.body_rule = labels.ref, bodies.ref
         self._single = frozenset(names.labels["single"])
         self._compound = frozenset(names.labels["compound"])
+        self._before = alternatives(labels.labels["before"])
+        self._longer = alternatives(labels.labels["longer"])
+        self._serving = re.compile(f"(?:{alternatives(labels.labels['serving']).pattern})$")
         self._self = frozenset(labels.labels["self"])
         self._label = alternatives([*labels.labels["self"], *labels.labels["label"]])
         self._link = re.compile(f"(?:{alternatives(labels.labels['link']).pattern}| ){{0,3}}")
@@ -74,9 +79,9 @@ class ChineseNames:
             if self._surname(text, hit.start(1)) and not self._not.match(text, hit.start(1)):
                 yield hit.span(1)
         at = 0
-        while hit := self._label.search(text, at):
-            at = hit.end()
-            if text[hit.start() - 1 : hit.start()] in _FOR:
+        while (label := self._label.search(text, at)) is not None:
+            hit, at = label, label.end()
+            if self._serving.search(text, 0, hit.start()):
                 continue  # 帮我叫一辆车
             link = self._link.match(text, hit.end())
             for start in dict.fromkeys((link.end() if link else hit.end(), hit.end())):
@@ -134,7 +139,7 @@ class ChineseNames:
     def _titled(self, text: str) -> Iterator[tuple[int, int]]:
         """A surname with up to two characters before a title: 李律师, 秋分女士. The title is part of what is said."""
         for hit in self._title.finditer(text):
-            if _LONGER.match(text, hit.end()):
+            if self._longer.match(text, hit.end()):
                 continue
             for size in (4, 3, 2, 1):
                 start = hit.start() - size
@@ -150,7 +155,7 @@ class ChineseNames:
     def _opens(self, text: str, start: int) -> bool:
         """True when a left word or a label ends exactly where a name would begin."""
         before = text[max(0, start - 6) : start]
-        return any(m.end() == len(before) for p in (self._left, self._label, _AND) for m in p.finditer(before))
+        return any(m.end() == len(before) for p in (self._left, self._label, self._before) for m in p.finditer(before))
 
     def _possessing(self, text: str) -> Iterator[tuple[int, int]]:
         """A name at the start of a clause that owns a contact: 沈三|的邮箱."""
@@ -223,9 +228,3 @@ class ChineseNames:
         while cut < len(window) and window[cut] in ")(& ":
             cut += 1
         return start + cut
-
-
-# What makes another word of a title: 总店, 总额, 经理部.
-_FOR = ("帮", "给", "替", "为", "让", "请")
-_LONGER = re.compile(r"[店部额价计数量体共结统裁局厅费函证所行会]")
-_AND = re.compile(r"[和与跟及、,;。 ]|联系|请|找|问|问问|告诉|通知|约了?|见了?|陪|见到|转告|感谢|谢谢|回复")

@@ -1,4 +1,4 @@
-"""Named-entity models behind one small protocol. What they say is a hint: recorded, and confirmed by a rule or dropped."""
+"""Named-entity models behind one small protocol: their hints are recorded, and confirmed by a rule or dropped."""
 
 from __future__ import annotations
 

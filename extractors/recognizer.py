@@ -1,4 +1,4 @@
-"""Recognisers: mechanisms beside the grammar (telephone numbers, gazetteers, names), their words taken from vocabularies."""
+"""Recognisers: mechanisms beside the grammar (telephones, places, names) that take their words from vocabularies."""
 
 from __future__ import annotations
 

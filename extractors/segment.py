@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Lang = Literal["zh", "en"]
 
-# A dot or comma between digits belongs to a number; 、 joins a list and a colon joins label and value: no clause ends there.
+# No clause ends at a dot or comma between digits (a number), at 、 (a list) or at a colon (label and value).
 _CLAUSE_END = re.compile(r"[，。；！？\n\r]|(?<!\d)[,，;!?]|[,，;!?](?!\d)|\.(?=\s|$)")
 _SENTENCE_END = re.compile(r"[。！？\n\r]+[”’」』\"')）]*|[.!?]+[\"')]*(?=\s|$)")
 # A dot after these ends no sentence and no clause: titles, company forms, street types, single letters.

