@@ -70,9 +70,8 @@ def negative(value: Num | Measure) -> Num | Measure | None:
 def between(low: Num | Measure, high: Num | Measure) -> Num | Measure | None:
     """From one to the other; each lends the other what it left out: unit, currency, scale."""
     left, right = num_of(low), num_of(high)
-    if isinstance(low, Measure) and isinstance(high, Measure):
-        if low.sort != high.sort or None not in (low.unit, high.unit) and low.unit != high.unit:
-            return None
+    if isinstance(low, Measure) and isinstance(high, Measure) and not _alike(low, high):
+        return None
     if left.amount is None or right.amount is None or left.bound != "=" or right.bound != "=":
         return None
     first = left.amount
@@ -85,6 +84,11 @@ def between(low: Num | Measure, high: Num | Measure) -> Num | Measure | None:
     if isinstance(carrier, Measure) and isinstance(low, Measure) and isinstance(high, Measure):
         carrier = replace(carrier, unit=high.unit or low.unit, per=high.per or low.per)
     return with_num(carrier, num)
+
+
+def _alike(one: Measure, other: Measure) -> bool:
+    """Amounts of the same thing; a unit left out is no difference."""
+    return one.sort == other.sort and (None in (one.unit, other.unit) or one.unit == other.unit)
 
 
 @function("between_bounds")

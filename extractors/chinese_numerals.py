@@ -102,7 +102,7 @@ def read(text: str, at: int) -> tuple[Num, int] | None:
 def _decimals(text: str, at: int) -> str:
     """The digits after 点."""
     out = ""
-    while at < len(text) and len(out) < 8 and (text[at] in DIGITS or text[at].isascii() and text[at].isdigit()):
+    while at < len(text) and len(out) < 8 and (text[at] in DIGITS or (text[at].isascii() and text[at].isdigit())):
         out += str(DIGITS.get(text[at], text[at]))
         at += 1
     return out

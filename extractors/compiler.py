@@ -106,8 +106,7 @@ class Compiler:
             self.grammar.matcher.add_word(spelled, word, cased=leaf.case, glued=glued)
         for source in _listed(leaf.pattern):
             if self._safe(file, (*path, "pattern"), source):
-                read = _reader(re.compile(source), made.run)
-                self.grammar.matcher.patterns.append(Pattern(re.compile(source), leaf.case, read, base))
+                self.grammar.matcher.patterns.append(Pattern(source, leaf.case, _reader(made.run), base))
 
     def _words(self, file: GrammarFile, path: tuple[str, ...], leaf: Leaf) -> list[tuple[str, Any]]:
         pairs: list[tuple[str, Any]] = []
@@ -280,14 +279,13 @@ def _variables(value: Any) -> dict[str, Any]:
     return {"it": Decimal(str(value)) if isinstance(value, float) else value}
 
 
-def _reader(regex: re.Pattern[str], run: Compiled) -> Callable[[re.Match[str]], Any]:
+def _reader(run: Compiled) -> Callable[[re.Match[str]], Any]:
     """Match → value: ``it`` is the only group or the whole match, groups are ``g1`` … and their names."""
-    single = regex.groups == 1
 
     def read(match: re.Match[str]) -> Any:
         bound: dict[str, Any] = {f"g{i}": group for i, group in enumerate(match.groups(), 1)}
         bound.update(match.groupdict())
-        bound["it"] = match[1] if single and match[1] is not None else match[0]
+        bound["it"] = match[1] if match.re.groups == 1 and match[1] is not None else match[0]
         return run(bound)
 
     return read

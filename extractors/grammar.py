@@ -23,14 +23,15 @@ match; groups are ``g1`` … or their names. Patterns must compile under re2 as 
 has an upper limit (``{1,20}``, never ``+`` or ``*``).
 
 ``boundary``: ``auto`` (default: a letter may not touch a letter, a digit not a digit: ``5pm`` is fine), ``word``
-(digits may not touch letters either) or ``none``. ``latent: true`` or a list of words: the part exists only where a production
-of two or more items asks for it ("may", "sat", a bare hour); a lone latent part never becomes a mention.
+(digits may not touch letters either) or ``none``. ``latent: true`` or a list of words: the part exists only where a
+production of two or more items asks for it ("may", "sat", a bare hour); a lone latent part never becomes a mention.
 ``case: true``: match case (US, May). ``kind``: the leaf alone may become a mention of that kind.
 
 ``unless`` / ``when``: ``{before: […], after: […], within: n}``. Entries are words, ``@vocabulary.id``, ``/regex/``, or
-a class: digit, letter, han, numeral, decimal, start, end. Without ``within`` the entry must touch the span (words and
-regexes with one space at most between, classes without any); with it, it may stand anywhere in the same clause within n characters. ``unless`` forbids the part when either
-side matches, ``when`` demands a match on every side that it names. ``~/regex/`` must touch the span without a space. Both work on leaves and on productions.
+a class: digit, letter, han, numeral, decimal, start, end. Without ``within`` the entry must touch the span: words and
+regexes with one space at most between, classes and ``~/regex/`` without any. With it, the entry may stand anywhere in
+the same clause within n characters. ``unless`` forbids the part when either side matches, ``when`` demands a match on
+every side that it names. Both work on leaves and on productions.
 
 Built-in leaves: ``number`` (numbers.py: Arabic digits in every grouping, Chinese numerals incl. 一万二, 两百五, 3万5,
 1.5个亿, capitals, English number words), value ``Num`` with ``amount`` or ``low``/``high`` and ``approx``;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as regex_parser  # type: ignore[attr-defined]
 from typing import Any, NamedTuple
@@ -42,10 +43,16 @@ class Word(NamedTuple):
     allowed: Test | None
 
 
+@cache
+def compiled(source: str, flags: int = 0) -> re.Pattern[str]:
+    """A pattern, compiled when it is first needed: most patterns of a rule set never are in one process."""
+    return re.compile(source, flags)
+
+
 class Pattern(NamedTuple):
     """One pattern of a leaf; ``read`` makes its value from the match."""
 
-    regex: re.Pattern[str]
+    source: str
     cased: bool
     read: Callable[[re.Match[str]], Any]
     word: Word
@@ -116,7 +123,7 @@ class WordIndex:
 
 def _add(text: str, at: int, end: int, spelling: Spelling, out: list[Edge]) -> None:
     """Add what a spelling means here, if its ends and its contexts allow it."""
-    if spelling.check_end and not parted(text, end) or spelling.check_start and not parted(text, at):
+    if (spelling.check_end and not parted(text, end)) or (spelling.check_start and not parted(text, at)):
         return
     for word in spelling.words:
         if word.strict and not (parted(text, at, True) and parted(text, end, True)):
@@ -147,7 +154,7 @@ class Matcher:
             if mine:
                 trigger = re2.Set.SearchSet()
                 for pattern in mine:
-                    trigger.Add(pattern.regex.pattern)
+                    trigger.Add(pattern.source)
                 trigger.Compile()
                 self._sets.append((trigger, mine))
 
@@ -171,7 +178,7 @@ class Matcher:
 def _matches(pattern: Pattern, text: str) -> Iterator[Edge]:
     """The parts that one pattern finds."""
     word = pattern.word
-    for match in pattern.regex.finditer(text):
+    for match in compiled(pattern.source).finditer(text):
         start, end = match.span()
         if start == end or not (parted(text, start, word.strict) and parted(text, end, word.strict)):
             continue
@@ -278,7 +285,7 @@ def _left(side: Side, within: int | None) -> Callable[[str, int], bool] | None:
         return None
     words = WordSet(side.words) if side.words else None
     ending = "" if within is not None else r"\s?$"
-    regex = re.compile(f"(?:{'|'.join(side.patterns)}){ending}", re.IGNORECASE) if side.patterns else None
+    source = f"(?:{'|'.join(side.patterns)}){ending}" if side.patterns else ""
     width = WINDOW if within is None else within
 
     def test(text: str, start: int) -> bool:
@@ -290,7 +297,7 @@ def _left(side: Side, within: int | None) -> Callable[[str, int], bool] | None:
             first += max((m.end() for m in _CLAUSE_END.finditer(text[first:start])), default=0)
             if words is not None and words.within(text, first, start):
                 return True
-        return regex is not None and regex.search(text, first, start) is not None
+        return bool(source) and compiled(source, re.IGNORECASE).search(text, first, start) is not None
 
     return test
 
@@ -301,17 +308,17 @@ def _right(side: Side, within: int | None) -> Callable[[str, int], bool] | None:
         return None
     words = WordSet(side.words) if side.words else None
     opening = "" if within is not None else r"\s?"
-    regex = re.compile(f"{opening}(?:{'|'.join(side.patterns)})", re.IGNORECASE) if side.patterns else None
+    source = f"{opening}(?:{'|'.join(side.patterns)})" if side.patterns else ""
 
     def test(text: str, end: int) -> bool:
         if within is None:
             if words is not None and words.starts_at(text, end):
                 return True
-            return regex is not None and regex.match(text, end) is not None
+            return bool(source) and compiled(source, re.IGNORECASE).match(text, end) is not None
         stop = _CLAUSE_END.search(text[end : end + within])
         last = min(len(text), end + (stop.start() if stop else within))
         if words is not None and words.within(text, end, last):
             return True
-        return regex is not None and regex.search(text, end, last) is not None
+        return bool(source) and compiled(source, re.IGNORECASE).search(text, end, last) is not None
 
     return test

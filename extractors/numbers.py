@@ -1,4 +1,4 @@
-"""Number leaves: digits in every grouping convention, Chinese numerals, English number words, with their scale words."""
+"""Number leaves: digits in every grouping, Chinese numerals, English number words, with their scale words."""
 
 from __future__ import annotations
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 from functools import lru_cache
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from recordari.extractors.scan import Extraction, language_of, scan
 from recordari.model import Scan
 from recordari.rules.load import load
@@ -98,4 +98,4 @@ def test_every_mention_part_and_refused_span_is_its_own_text(text: str) -> None:
     for piece in (*found.mentions, *found.parts, *found.refused, *found.cues):
         assert piece.text == text[piece.start : piece.end]
     ends = [(m.start, m.end) for m in found.mentions]
-    assert all(a[1] <= b[0] for a, b in zip(ends, ends[1:], strict=False))
+    assert all(a[1] <= b[0] for a, b in pairwise(ends))

@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from recordari.extractors import amounts
 from recordari.extractors.grammar import Grammar, GrammarFile
 from recordari.extractors.numbers import numbers
 from recordari.extractors.text import normalize
-
 
 ODD = "１２万萬兩㎡①½³ﬁ，。：～–—“”\u0301\u200b\u00ad\r\n\t 　\ud800🏠👨‍👩‍👧İßé元$€千"
 TEXTS = st.text(alphabet=st.one_of(st.sampled_from(ODD), st.characters(min_codepoint=32)), max_size=40)
