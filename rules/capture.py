@@ -75,6 +75,8 @@ def capture(turn: Turn, scan: Scan, ruleset: RulesetLike) -> Captured:
     if turn.speaker == "assistant":
         found = [c if c.act in {"confirm", "reject"} else c.model_copy(update={"act": "propose"}) for c in found]
         found = [c for c in found if c.act == "propose"]
+    if any(c.confidence == "high" and c.form == "full" for c in found):  # one stated fact: the turn states facts
+        found = [c.model_copy(update={"confidence": "high"}) for c in found]
     ordered = sorted(found, key=lambda c: (c.start, c.end, c.rule))
     gate, rule = _gate(turn, scan, ruleset)
     return Captured(tuple(ordered), gate, rule, tuple(sorted(replaced.indices)))

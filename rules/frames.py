@@ -85,8 +85,7 @@ def _frame(view: View, place: Place, lex: Lexicon, skip: frozenset[int]) -> Fram
     after = _noun_after(view, place, segment, predicate)
     if after is not None:
         found, predicate = replace(after, act=found.act, copula=found.copula), ""
-    if found.text and any(p.text == found.text for p in view.scan.parts):
-        found = found.emptied(place.start)  # "上午不行，改下午三点": a part of the day is no label
+    found = _no_part(view, found, place)
     raw = view.text[segment.start : found.end] if found.text else ""
     entity, found = owner(view, found, lex, place)
     attribute, found = _attribute(found, lex, place)
@@ -98,7 +97,7 @@ def _frame(view: View, place: Place, lex: Lexicon, skip: frozenset[int]) -> Fram
             act = found.act if found.act != "state" else more.act
             if not entity:
                 entity, more = owner(view, more, lex, place)
-            part, more = _attribute(more, lex, place)
+            part, more = _attribute(_no_part(view, more, place), lex, place)
             attribute = attribute or part
             found = replace(more, act=act, copula=found.copula)
             inherited = bool(found.text)
@@ -108,6 +107,13 @@ def _frame(view: View, place: Place, lex: Lexicon, skip: frozenset[int]) -> Fram
         place, segment, found.text.strip(), found.start, found.end, predicate, found.act, found.copula, entity,
         inherited, bool(_DEFINITE.search(raw.lower())), attribute, _alone(view, place, segment, lex),
     )  # fmt: skip
+
+
+def _no_part(view: View, found: Peeled, place: Place) -> Peeled:
+    """上午不行，改下午三点: a part of a value is no label."""
+    if found.text and any(part.text == found.text for part in view.scan.parts):
+        return found.emptied(place.start)
+    return found
 
 
 def _alone(view: View, place: Place, segment: Segment, lex: Lexicon) -> bool:

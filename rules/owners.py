@@ -13,7 +13,7 @@ _MINE = re.compile(r"(?:我的?|我们的?|咱|my|our)$")
 _NAME = r"[A-Z][\w&.-]*(?:\s[A-Z][\w&.-]*){0,3}"
 _OWNED = re.compile(rf"(?P<name>{_NAME})'s\s+")
 _SUBJECT_VERB = re.compile(
-    rf"^(?:and\s+)?(?P<name>{_NAME})\s+(?:works?|lives?|earns?|owns?|owes|pays|moved|is based|was based)\b"
+    rf"^(?:and\s+)?(?P<name>{_NAME})\s+(?:works|lives|earns|owns|owes|pays|moved|is based|was based)\b"
 )
 _SUBJECT_KIN = re.compile(r"^(?:和|and\s+)?(?:我们?的?|my\s+|our\s+)")
 _APPOSITION = re.compile(
@@ -77,4 +77,4 @@ def subject(view: View, segment: Segment, lex: Lexicon) -> str | None:
                 return None
             return rest[: kin.end()]
     verb = _SUBJECT_VERB.match(text)
-    return verb["name"] if verb else None
+    return verb["name"] if verb and verb["name"].lower() not in {"i", "we", "it", "this", "that"} else None

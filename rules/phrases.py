@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ..extractors.assertion import assertion_of
-from ..model import Act, Assertion, Candidate, Span
+from ..model import Act, Assertion, Candidate, Part, Span
 from ..values import OrganizationValue, PersonValue, PlaceValue, TextValue, Value
 from .book import Book, Rule
 from .labels import key
@@ -91,6 +91,8 @@ def _candidate(
         return None
     if file.slot == "none" and any(2 * (p.end - p.start) > end - start for p in seen.within(start, end)):
         return None  # a value with a kind of its own is bound by its kind
+    if file.slot == "none" and any(_whole_parts(seen, start, end)):
+        return None
     if file.take.value != "clause" and any(_walled(seen, segment, hit, group) for group in ("entity", "label")):
         return None
     condition = file.condition()
@@ -140,6 +142,14 @@ def _triggered(rule: Rule, seen: View, groups: dict[str, str | None], start: int
     return not (label and rule.file.trigger.place == "label" and rule.file.take.qualifier == "trigger") and bool(
         rule.trigger.search(seen.low[start:end])
     )
+
+
+def _whole_parts(seen: View, start: int, end: int) -> Iterator[Part]:
+    """Parts that make up most of a stretch of text."""
+    for part in seen.scan.parts:
+        low, high = seen.norm.inside(part.start, part.end)
+        if low >= start and high <= end and 2 * (high - low) > end - start:
+            yield part
 
 
 def _walled(seen: View, segment: Segment, hit: re.Match[str], group: str) -> bool:
@@ -276,7 +286,7 @@ def _entity(seen: View, book: Book, rule: Rule, groups: dict[str, str | None]) -
     if not words:
         return None
     words = re.sub(r"(?:'s|的)$", "", words)
-    if _SELF.match(words):
+    if _SELF.match(words) or not book.lex.peel(words).text:
         return None
     if _PRONOUN.match(words):
         return "@last"
