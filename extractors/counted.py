@@ -17,7 +17,10 @@ def _now(_: Now, __: list[Period], now: datetime) -> list[Period]:
 
 
 def _cycle(node: Cycle, _: list[Period], now: datetime) -> list[Period]:
-    return [unit_at(now, node.unit, node.n)]
+    period = unit_at(now, node.unit, node.n)
+    if node.n and node.unit in ("week", "month", "quarter", "year"):  # to some "last week" is the day a week ago
+        return [period, day_of(step(midnight(now), node.unit, node.n))]
+    return [period]
 
 
 def _shifted(node: Shifted, bases: list[Period], now: datetime) -> list[Period]:

@@ -26,10 +26,17 @@ def clock_range(value: Range, policy: Policy) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     for start in _minutes(first, policy, last=False):
         ends = _minutes(last, policy, last=True)
-        later = [end for end in ends if end > start]
+        close = _within_minute(first, last)
+        later = [end for end in ends if end > start or (close and end == start)]
         end = later[0] if later else ends[0] + 1440 * (1 + (start - ends[0]) // 1440)
         found.append((start, end))
     return found
+
+
+def _within_minute(first: Time, last: Time) -> bool:
+    """9:00:00 to 9:00:30."""
+    a, b = first.clock, last.clock
+    return a is not None and b is not None and (b.second or 0) > (a.second or 0)
 
 
 def _minutes(time: Time, policy: Policy, *, last: bool) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -46,13 +47,11 @@ def resolve(time: Time, now: datetime, policy: Policy) -> list[Period]:
     """The periods a dated time can mean, the likeliest first; raises Impossible when the calendar has none."""
     found = _unclocked(replace(time, alternative=None), now, policy)
     if time.alternative is not None:
-        try:
+        with suppress(Impossible):  # 13/05: only one order of day and month exists
             found = found + _unclocked(replace(time.alternative, alternative=None), now, policy)
-        except Impossible:
-            pass  # 13/05: only one order of day and month exists
     if not time.clocked:
         return _unique(found)
-    return _unique([dated for period in found for dated in on_day(time, period, now, policy)])
+    return _unique(_possible(lambda period: on_day(time, period, now, policy), found))
 
 
 def _unique(periods: list[Period]) -> list[Period]:
@@ -70,8 +69,7 @@ def _unclocked(time: Time, now: datetime, policy: Policy) -> list[Period]:
     node = time.node
     if node is None:
         assert time.within is not None
-        outer = resolve(time.within, now, policy)
-        return [refine(time, period) for period in outer]
+        return _possible(lambda p: [refine(time, p)], resolve(time.within, now, policy))
     if isinstance(node, Holiday):
         return _holiday(node, time, now, policy)
     if isinstance(node, Lunar):
@@ -82,11 +80,27 @@ def _unclocked(time: Time, now: datetime, policy: Policy) -> list[Period]:
         ends = (resolve(node.first, now, policy)[0], resolve(node.last, now, policy)[0])
         return [Period(ends[0].start, ends[1].end, ends[0].grain, single=False)]
     inner = node.within if isinstance(node, Nth | Edge) else getattr(node, "base", None)
-    bases = resolve(inner, now, policy) if inner is not None else []
-    periods = COUNTED[type(node)](node, bases, now)
+    if inner is None:
+        periods = COUNTED[type(node)](node, [], now)
+    else:
+        periods = _possible(lambda p: COUNTED[type(node)](node, [p], now), resolve(inner, now, policy))
     if isinstance(node, Cycle) and node.unit == "day" and not time.calendar:
         return periods
-    return [refine(time, _widened(time, node, period)) for period in periods]
+    return _possible(lambda p: [refine(time, _widened(time, node, p))], periods)
+
+
+def _possible(make: Callable[[Period], list[Period]], periods: list[Period]) -> list[Period]:
+    """What comes of each period, without the readings that the calendar does not have; Impossible when none is left."""
+    found: list[Period] = []
+    why: Impossible | None = None
+    for period in periods:
+        try:
+            found.extend(make(period))
+        except Impossible as error:
+            why = why or error
+    if not found and why is not None:
+        raise why
+    return found
 
 
 def _widened(time: Time, node: Node, period: Period) -> Period:
@@ -257,7 +271,7 @@ def _holiday(node: Holiday, time: Time, now: datetime, policy: Policy) -> list[P
         found = [p for p in found if outer.start <= p.start < outer.end]
         if not found:
             raise Impossible("that year has no such day")
-        return [_inside(time, p) for p in found]
+        return _unique([*(_inside(time, p) for p in found), *(day_of(p.start) for p in found if not p.single)])
     days = sorted((p for n in range(-4, 5) for p in of_year(now.year + n)), key=lambda p: p.start)
     which = node.which if node.which != "bare" else time.which
     past = [p for p in days if p.end <= midnight(now)]
@@ -274,7 +288,7 @@ def _holiday(node: Holiday, time: Time, now: datetime, policy: Policy) -> list[P
         chosen = coming[:1] + past[-1:] + coming[1:2]
     if not chosen:
         raise Impossible("no such day near now")
-    return [_inside(time, p) for p in chosen]
+    return _unique([*(_inside(time, p) for p in chosen), *(day_of(p.start) for p in chosen if not p.single)])
 
 
 def _inside(time: Time, period: Period) -> Period:

@@ -14,6 +14,13 @@ from .time_periods import of_year
 from .time_values import Holiday, Invalid, Length, Lunar, Range, Recurrence, Time, Unit, merge
 
 
+@function("year_chinese", gives="year")
+def year_chinese(text: str) -> Time | None:
+    """两千年, 两千零四年, 两千一十二年."""
+    rest = whole(text.removeprefix("两千").lstrip("零〇") or "零")
+    return None if rest is None else Time(year=2000 + rest)
+
+
 @function("month_number")
 def month_number(said: Time) -> int | None:
     """The number of a month."""

@@ -91,6 +91,25 @@ def year(n: Any, pivot: int | None = None) -> Time | None:
     return Time(year=number) if number is not None and 1 <= number <= 9998 else None
 
 
+_SPOKEN = {
+    word: n
+    for n, word in enumerate(
+        "oh one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen eighteen nineteen".split()
+    )
+} | {word: 10 * n for n, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
+
+
+@function("spoken_year", gives="year")
+def spoken_year(text: str) -> Time | None:
+    """A year in words: nineteen ninety-nine, two thousand and twenty, twenty oh five."""
+    words = [w for w in text.replace("-", " ").split() if w not in ("and", "zero")]
+    thousand = "thousand" in words
+    counts = [_SPOKEN[w] for w in words if w != "thousand"]
+    total = counts[0] * (1000 if thousand else 100) + sum(counts[1:])
+    return Time(year=total) if 1000 <= total <= 2199 else None
+
+
 @function("plus_years", gives="year")
 def plus_years(n: Any, add: int) -> Time | None:
     """A year of another count: 民国 113 is 2024, B.E. 2555 is 2012."""

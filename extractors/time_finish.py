@@ -13,7 +13,7 @@ from .grammar import Context, Place, Refusal, finisher
 from .periods import Period, step
 from .ranges import clock_range, resolve_range
 from .resolve import Policy, hours_of, resolve
-from .time_values import Clock, Cycle, Impossible, Invalid, Length, Range, Recurrence, Symbolic, Time, Unit
+from .time_values import Clock, Cycle, Impossible, Invalid, Length, Range, Recurrence, Shifted, Symbolic, Time, Unit
 
 _ANY = datetime(2000, 1, 1)  # noqa: DTZ001 - stands in for "now" where a year is said and now does not matter
 _GRAINS: dict[Unit, Grain] = {
@@ -151,7 +151,8 @@ def _time(time: Time, now: datetime | None, policy: Policy) -> TimeValue | None:
         return _unplaced(time)
     periods = resolve(time, now or _ANY, policy)
     if time.bound != "=":
-        return _bounded(time, periods)
+        since = now if isinstance(time.node, Shifted) and time.node.base is None and time.bound in ("<", "<=") else None
+        return _bounded(time, periods, since)
     return _written(periods[0], periods[1:], time)
 
 
@@ -228,7 +229,12 @@ def _clock_stretch(
 ) -> TimeValue:
     """A stretch of the day: T09:30/T11:00, with its coming dates as readings."""
     start, end = minutes[0]
-    texts = [f"T{m // 60 % 24:02}:{m % 60:02}" for m in (start, end)]
+    ends = (time, time) if isinstance(time, Time) else (time.first, time.last)
+    seconds = [t.clock.second if t.clock is not None else None for t in ends]
+    texts = [
+        f"T{m // 60 % 24:02}:{m % 60:02}" + (f":{s:02}" if s is not None and any(seconds) else "")
+        for m, s in zip((start, end), seconds, strict=True)
+    ]
     others: list[Period] = []
     if now is not None:
         today = now.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -242,12 +248,20 @@ def _clock_stretch(
     )  # fmt: skip
 
 
-def _bounded(time: Time, periods: list[Period]) -> TimeValue:
-    """An open side: ../X up to and with X, X/.. from X on; strict bounds leave X itself out."""
+def _bounded(time: Time, periods: list[Period], since: datetime | None) -> TimeValue:
+    """An open side: ../X up to and with X, X/.. from X on; strict bounds leave X itself out.
+
+    "Within ten days" also reads as the stretch ``since`` now.
+    """
     values = [_one_bound(time.bound, period) for period in periods]
     edtf, start, end = values[0]
     others = [_one_bound(_LOOSE[time.bound], periods[0])] if not periods[0].clocked else []
     readings = [Reading(start=a, end=b) for _, a, b in others]
+    if since is not None:
+        periods = periods[:1]
+        unit: Unit = "second" if periods[0].clocked else "day"
+        closes = periods[0].start if periods[0].clocked else periods[0].end
+        readings.insert(0, Reading(start=_iso(since, unit), end=_iso(closes, unit)))
     readings += _readings(periods[:1])  # the time named itself, for whoever asks which day was said
     readings += [Reading(start=a, end=b) for _, a, b in values[1:] if (a, b) != (start, end)]
     return TimeValue(

@@ -10,7 +10,7 @@ from ..values import Bound
 from .expression import function
 from .time_fields import fraction, whole
 from .time_periods import shift
-from .time_values import ORDER, Invalid, Length, Nth, Range, Recurrence, Shifted, Symbolic, Time, Unit, merge
+from .time_values import Invalid, Length, Nth, Range, Recurrence, Shifted, Symbolic, Time, Unit, merge
 
 
 @function("approx")
@@ -95,9 +95,10 @@ def part_length(numerator: Any, denominator: Any, unit: str) -> Length | None:
 @function("add_length", gives="duration")
 def add_length(a: Length, b: Length) -> Length | None:
     """Both together, the longer unit first: two years and three months."""
-    if a.high or b.high or a.said == b.said or a.bound != "=" or b.bound != "=":
+    if a.high or b.high or a.bound != "=" or b.bound != "=":
         return None
-    return a.plus(b) if ORDER.index(a.said) > ORDER.index(max((u for u, _ in b.parts), key=ORDER.index)) else None
+    units = [unit for unit, _ in (*a.parts, *b.parts)]
+    return a.plus(b) if len(set(units)) == len(units) and "business_day" not in units else None
 
 
 @function("length_range", gives="duration")

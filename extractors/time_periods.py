@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, cast
 
+from ..values import Bound
 from .expression import function
 from .time_fields import whole
 from .time_values import (
@@ -108,9 +109,12 @@ def nearest(what: Time, n: Any, base: Time | None = None, closest: bool = False)
 @function("shift", gives="date")
 def shift(length: Length, sign: int, base: Time | None = None) -> Time | None:
     """A time moved by a length: three days ago, two weeks after Easter."""
-    if length.high is not None or length.bound != "=" or not _reach(length):
+    if length.high is not None or not _reach(length):
         return None
-    return Time(node=Shifted(replace(length, approx=False), sign, base), approx=length.approx)
+    moved = Time(node=Shifted(replace(length, approx=False, bound="="), sign, base), approx=length.approx)
+    if length.bound == "=":
+        return moved
+    return replace(moved, bound=length.bound if sign > 0 else _TURNED[length.bound])  # more than a week ago: before
 
 
 @function("window", gives="period")
@@ -119,6 +123,9 @@ def window(length: Length, sign: int, rolling: bool = False, base: Time | None =
     if length.high is not None or not _reach(length):
         return None
     return Time(node=Window(replace(length, approx=False), sign, rolling, base), approx=length.approx)
+
+
+_TURNED: dict[Bound, Bound] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 
 
 def _reach(length: Length) -> bool:

@@ -74,6 +74,12 @@ class Length:
                 amounts[smaller] = amounts.get(smaller, Fraction(0)) + fraction * factor
         return {unit: int(amounts[unit]) for unit in ORDER if int(amounts.get(unit, 0))}
 
+    @property
+    def split_second(self) -> Fraction:
+        """What is left below a second: 123.45 s."""
+        seconds = sum((amount for unit, amount in self.parts if unit == "second"), Fraction(0))
+        return seconds - int(seconds)
+
     def iso(self) -> str:
         """ISO 8601: P30D, PT90M, P2Y6M; business days are P4BD."""
         amounts = self.whole()
@@ -83,6 +89,9 @@ class Length:
             amounts["day"] = amounts.get("day", 0) + 7 * amounts.pop("week")
         days = "".join(f"{amounts[unit]}{letter}" for unit, letter in _DATE_LETTERS if amounts.get(unit))
         clock = "".join(f"{amounts[unit]}{letter}" for unit, letter in _CLOCK_LETTERS if amounts.get(unit))
+        if self.split_second:
+            rest = f"{float(self.split_second):.3f}"[1:].rstrip("0")
+            clock = f"{clock[:-1]}{rest}S" if clock.endswith("S") else f"{clock}0{rest}S"
         return f"P{days}{'T' + clock if clock else ''}" if days or clock else "P0D"
 
     @property
