@@ -14,12 +14,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, delete, func, select
+from sqlalchemy import Connection, and_, delete, func, select
 
 from ..model import MemoryItem
 from .codec import read_item
-from .statements import Insert, Statement
-from .tables import ITEMS, TERMS
+from .statements import Insert
+from .tables import ITEMS, TERMS, TEXTS, column
 
 _IDEOGRAPHS = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _HAN = re.compile(f"[{_IDEOGRAPHS}]")
@@ -32,15 +32,9 @@ _B = 0.75
 _CHARACTER = 0.3
 _LAST = "\U0010ffff"
 
-_DROP = Statement(
-    delete(TERMS).where(
-        TERMS.c.namespace == bindparam("of"),
-        TERMS.c.term == bindparam("word"),
-        TERMS.c.entity == bindparam("entity_of"),
-        TERMS.c.ordinal == bindparam("number"),
-    )
-)
-_ADD = Insert(TERMS, "namespace", "term", "entity", "ordinal", "count", "length")
+_ADD = Insert(TERMS, "namespace", "term", "entity", "ordinal", "count")
+_ADD_TEXT = Insert(TEXTS, "namespace", "entity", "ordinal", "length")
+_PAGE = 50  # items read at once, best first, until enough of them are current
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,30 +74,32 @@ def text_of(item: MemoryItem) -> str:
 
 def index(connection: Connection, namespace: str, items: Iterable[tuple[int, MemoryItem]]) -> None:
     """Put items, with their numbers, into the index."""
-    rows: list[tuple[Any, ...]] = []
+    postings: list[tuple[Any, ...]] = []
+    texts: list[tuple[Any, ...]] = []
     for ordinal, item in items:
+        entity = column(item.entity)
         counted = Counter(terms(text_of(item)))
-        length = counted.total()
-        rows += [(namespace, term, item.entity, ordinal, count, length) for term, count in counted.items()]
-    _ADD.run(connection, rows)
+        postings += [(namespace, term, entity, ordinal, count) for term, count in counted.items()]
+        texts.append((namespace, entity, ordinal, counted.total()))
+    _ADD.run(connection, postings)
+    _ADD_TEXT.run(connection, texts)
 
 
-def reindex(connection: Connection, namespace: str, ordinal: int, old: MemoryItem, new: MemoryItem) -> None:
+def reindex(connection: Connection, namespace: str, ordinal: int, new: MemoryItem) -> None:
     """Put an item's new wording in place of the old one."""
-    gone = [
-        {"of": namespace, "word": term, "entity_of": old.entity, "number": ordinal} for term in set(terms(text_of(old)))
-    ]
-    _DROP.run_all(connection, gone)
+    unindex(connection, namespace, new.entity, [ordinal])
     index(connection, namespace, [(ordinal, new)])
 
 
-def unindex(connection: Connection, namespace: str, ordinals: Iterable[int]) -> None:
+def unindex(connection: Connection, namespace: str, entity: str, ordinals: Iterable[int]) -> None:
     """Take items out of the index; the engine overwrites freed space, so their words are gone from the file.
 
-    No index serves this: it would double the cost of every write, and erasure is rare.
+    No index serves this: it would double the cost of every write, and rewording and erasure are rare.
     """
-    gone = list(ordinals)
-    connection.execute(delete(TERMS).where(TERMS.c.namespace == namespace, TERMS.c.ordinal.in_(gone)))
+    gone, of = list(ordinals), column(entity)
+    for table in (TERMS, TEXTS):
+        mine = (table.c.namespace == namespace, table.c.entity == of, table.c.ordinal.in_(gone))
+        connection.execute(delete(table).where(*mine))
 
 
 def search(
@@ -117,31 +113,28 @@ def search(
 ) -> tuple[Hit, ...]:
     """Items with the words of the question, best first; namespace and entity narrow before anything is ranked."""
     asked = _asked(question)
-    if not asked:
+    of = column(entity) if entity is not None else None
+    postings = {word: found for word in asked if (found := _postings(connection, namespace, of, word))}
+    if not postings:
         return ()
-    postings: dict[str, dict[int, tuple[int, int]]] = {}
-    for word in asked:
-        postings[word] = _postings(connection, namespace, entity, word)
-    numbers = sorted({ordinal for found in postings.values() for ordinal in found})
-    if not numbers:
-        return ()
-    items = _items(connection, namespace, numbers, history)
-    total, average = _measure(connection, namespace, entity)
-    hits: list[Hit] = []
-    for ordinal, item in items.items():
-        score = 0.0
-        words: list[str] = []
-        for word, weight in asked.items():
-            if ordinal not in postings[word]:
-                continue
-            count, length = postings[word][ordinal]
-            rarity = math.log(1 + (total - len(postings[word]) + 0.5) / (len(postings[word]) + 0.5))
+    total, average = _measure(connection, namespace, of)
+    scores: dict[int, float] = {}
+    for word, found in postings.items():
+        rarity = math.log(1 + (total - len(found) + 0.5) / (len(found) + 0.5))
+        for ordinal, (count, length) in found.items():
             often = count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * length / average))
-            score += weight * rarity * often
-            words.append(word)
-        hits.append(Hit(item, score, tuple(words)))
-    # Equal scores: what was said last comes first; the id only settles what nothing else does.
-    hits.sort(key=lambda hit: (-round(hit.score, 9), -hit.item.said_at.timestamp(), hit.item.id))
+            scores[ordinal] = scores.get(ordinal, 0.0) + asked[word] * rarity * often
+    # Of equal scores the item remembered last comes first.
+    ranked = sorted(scores, key=lambda ordinal: (-round(scores[ordinal], 9), -ordinal))
+    hits: list[Hit] = []
+    for at in range(0, len(ranked), _PAGE):
+        items = _items(connection, namespace, ranked[at : at + _PAGE], history)
+        for ordinal in ranked[at : at + _PAGE]:
+            if ordinal in items:
+                words = tuple(word for word, found in postings.items() if ordinal in found)
+                hits.append(Hit(items[ordinal], scores[ordinal], words))
+        if len(hits) >= limit:
+            break
     return tuple(hits[:limit])
 
 
@@ -168,33 +161,33 @@ def _postings(connection: Connection, namespace: str, entity: str | None, word: 
         where.append(TERMS.c.term == word)
     if entity is not None:
         where.append(TERMS.c.entity == entity)
-    query = select(TERMS.c.ordinal, func.sum(TERMS.c.count), func.max(TERMS.c.length)).where(*where)
+    text = and_(
+        TEXTS.c.namespace == TERMS.c.namespace,
+        TEXTS.c.entity == TERMS.c.entity,
+        TEXTS.c.ordinal == TERMS.c.ordinal,
+    )
+    query = select(TERMS.c.ordinal, func.sum(TERMS.c.count), func.max(TEXTS.c.length)).join(TEXTS, text).where(*where)
     rows = connection.execute(query.group_by(TERMS.c.ordinal))
     return {ordinal: (int(count), int(length)) for ordinal, count, length in rows}
 
 
 def _items(connection: Connection, namespace: str, numbers: list[int], history: bool) -> dict[int, MemoryItem]:
-    found: dict[int, MemoryItem] = {}
-    first = ITEMS.alias()  # an item's number is the row of its first version
-    for at in range(0, len(numbers), 500):
-        query = (
-            select(first.c.row, ITEMS.c.body)
-            .join(first, and_(first.c.namespace == ITEMS.c.namespace, first.c.item_id == ITEMS.c.item_id))
-            .where(ITEMS.c.namespace == namespace, first.c.row.in_(numbers[at : at + 500]))
-            .where(ITEMS.c.replaced_at.is_(None))
-        )
-        if not history:
-            query = query.where(ITEMS.c.status.in_(("current", "scheduled")))
-        for ordinal, body in connection.execute(query):
-            found[ordinal] = read_item(body)
-    return found
+    """The newest versions of items by their numbers, the number of an item being the row of its first version."""
+    first = ITEMS.alias()
+    query = (
+        select(first.c.row, ITEMS.c.body)
+        .join(first, and_(first.c.namespace == ITEMS.c.namespace, first.c.item_id == ITEMS.c.item_id))
+        .where(ITEMS.c.namespace == namespace, first.c.row.in_(numbers), ITEMS.c.replaced_at.is_(None))
+    )
+    if not history:
+        query = query.where(ITEMS.c.status.in_(("current", "scheduled")))
+    return {ordinal: read_item(body) for ordinal, body in connection.execute(query)}
 
 
 def _measure(connection: Connection, namespace: str, entity: str | None) -> tuple[int, float]:
     """Number of texts searched and their mean length, of this tenant (and entity) alone."""
-    texts = select(TERMS.c.ordinal, func.max(TERMS.c.length).label("length")).where(TERMS.c.namespace == namespace)
+    query = select(func.count(), func.sum(TEXTS.c.length)).where(TEXTS.c.namespace == namespace)
     if entity is not None:
-        texts = texts.where(TERMS.c.entity == entity)
-    each = texts.group_by(TERMS.c.ordinal).subquery()
-    total, length = connection.execute(select(func.count(), func.sum(each.c.length)).select_from(each)).one()
+        query = query.where(TEXTS.c.entity == entity)
+    total, length = connection.execute(query).one()
     return int(total), (float(length) / total if total else 1.0)

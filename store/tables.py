@@ -47,6 +47,11 @@ def storable(key: str) -> bool:
     return _UNSTORABLE.search(key) is None
 
 
+def column(words: str) -> str:
+    """Words of a text in a column, for look-up only: what not every back end keeps is marked; a body keeps it."""
+    return _UNSTORABLE.sub("\ufffd", words)
+
+
 class Row(SQLModel):
     """Base of the tables: their own metadata, apart from other SQLModel tables of the process."""
 
@@ -252,7 +257,17 @@ class TermRow(Row, table=True):
     entity: str = _key()
     ordinal: int = Field(primary_key=True, sa_type=NUMBER)  # number of the item
     count: int = _number()
-    length: int = _number()  # terms of the whole text, for the score
+
+
+class TextRow(Row, table=True):
+    """A text of the full text index and its number of terms: what a score is measured against."""
+
+    __tablename__ = "search_texts"
+    __table_args__ = ({"sqlite_with_rowid": False},)
+    namespace: str = _key()
+    entity: str = _key()
+    ordinal: int = Field(primary_key=True, sa_type=NUMBER)
+    length: int = _number()
 
 
 class SchemaRow(Row, table=True):
@@ -275,4 +290,5 @@ RULESETS = METADATA.tables["rulesets"]
 RUNTIMES = METADATA.tables["runtimes"]
 OUTBOX = METADATA.tables["outbox"]
 TERMS = METADATA.tables["search_terms"]
+TEXTS = METADATA.tables["search_texts"]
 SCHEMA = METADATA.tables["alembic_version"]

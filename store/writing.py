@@ -17,7 +17,7 @@ from .known import Cache, said_in
 from .log import Frontier
 from .reading import Reading
 from .statements import Insert, Statement
-from .tables import DECISIONS, ITEMS, NAMESPACES, PROPOSALS, RULESETS, RUNTIMES, TURNS, stamp, storable
+from .tables import DECISIONS, ITEMS, NAMESPACES, PROPOSALS, RULESETS, RUNTIMES, TURNS, column, stamp, storable
 
 _ADD_TURN = Insert(TURNS)
 _ADD_ITEM = Insert(ITEMS)
@@ -147,7 +147,7 @@ class Writing(Reading):
         self._write_versions(turn, [(item, NO_DECISION)])
         if before is not None and before.sentence != item.sentence:
             _, ordinal = self._origin(turn.entity, item)
-            search.reindex(self.connection, self.namespace, ordinal, before, item)
+            search.reindex(self.connection, self.namespace, ordinal, item)
 
     def write_items(self, turn: Turn, items: Iterable[MemoryItem], *, decision: int = NO_DECISION) -> None:
         """Keep item versions beside the outcomes of a turn; ``decision`` is the ordinal of the one that wrote them."""
@@ -253,9 +253,9 @@ class Writing(Reading):
             self._cache.item_rows,
             ordinal,
             principal,
-            _column(item.entity),
+            column(item.entity),
             item.slot,
-            _column(item.qualifier),
+            column(item.qualifier),
             item.kind,
             item.status,
             stamp(item.valid_from) if item.valid_from is not None else None,
@@ -280,11 +280,6 @@ class Writing(Reading):
 
     def _pending(self) -> Frontier:
         return self._frontier
-
-
-def _column(words: str) -> str:
-    """Words of a text in a column for look-up; the body keeps them as they are."""
-    return words if storable(words) else "".join(char if storable(char) else "\ufffd" for char in words)
 
 
 def _json(fields: Mapping[str, Any]) -> str:

@@ -116,6 +116,19 @@ def test_other_tenants_and_entities_neither_show_nor_count(store: Store) -> None
     assert len(found(store, "budget", entity="other")) == 10
 
 
+def test_many_superseded_items_do_not_hide_a_current_one(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recordari.store.search._PAGE", 2)
+    keep(store, "The very long budget of the whole group is 1.", *["The budget is 5."] * 5)
+    with store.writing("a") as tx:
+        turn = tx.turn("t1")
+        assert turn is not None
+        for number in range(1, 6):
+            item = tx.item(f"a-{number}")
+            assert item is not None
+            tx.write_items(turn, [item.model_copy(update={"version": 2, "status": "superseded"})], decision=0)
+    assert found(store, "budget") == ["The very long budget of the whole group is 1."]
+
+
 def test_superseded_items_are_found_only_in_history(store: Store) -> None:
     keep(store, "The budget is 5.")
     with store.writing("a") as tx:
@@ -148,7 +161,7 @@ def test_a_new_wording_is_found_and_the_old_one_no_more(store: Store) -> None:
 def test_what_is_taken_out_is_found_no_more(store: Store) -> None:
     keep(store, "The budget is 5.", "The budget is 6.")
     with store.writing("a") as tx:
-        unindex(tx.connection, "a", tx.ordinals(("a-0",)).values())
+        unindex(tx.connection, "a", "client", tx.ordinals(("a-0",)).values())
     assert found(store, "budget") == ["The budget is 6."]
 
 
@@ -157,7 +170,7 @@ def test_what_is_taken_out_leaves_no_words_in_the_file(tmp_path: Path) -> None:
     with Store.open(path) as store:
         keep(store, "Xylophone lessons.")
         with store.writing("a") as tx:
-            unindex(tx.connection, "a", [1])
+            unindex(tx.connection, "a", "client", [1])
             for table in ("items", "turns"):
                 tx.connection.exec_driver_sql(f"UPDATE {table} SET body = '{{}}'")
             tx.connection.exec_driver_sql("UPDATE turns SET text = NULL")

@@ -31,6 +31,7 @@ def downgrade() -> None:
         "rulesets",
         "runtimes",
         "search_terms",
+        "search_texts",
         "outbox",
         "proposals",
         "items",
@@ -238,7 +239,6 @@ def _work() -> None:
         sa.Column("entity", WORDS, nullable=False),
         sa.Column("ordinal", NUMBER, nullable=False),
         sa.Column("count", NUMBER, nullable=False),
-        sa.Column("length", NUMBER, nullable=False),
         sa.PrimaryKeyConstraint("namespace", "term", "entity", "ordinal", name=op.f("pk_search_terms")),
         sqlite_with_rowid=False,
     )
@@ -261,4 +261,13 @@ def _work() -> None:
         "proposals",
         ["namespace", "conversation", "turn"],
         unique=False,
+    )
+    op.create_table(
+        "search_texts",
+        sa.Column("namespace", WORDS, nullable=False),
+        sa.Column("entity", WORDS, nullable=False),
+        sa.Column("ordinal", NUMBER, nullable=False),
+        sa.Column("length", NUMBER, nullable=False),
+        sa.PrimaryKeyConstraint("namespace", "entity", "ordinal", name=op.f("pk_search_texts")),
+        sqlite_with_rowid=False,
     )
