@@ -12,66 +12,21 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from ..rulefile import Problem, RuleError, RuleFile
-from . import cache
 from .lock import LOCK, check_lock, write_lock
+from .parsed import PACKS, SOURCES, Read, parse
 from .policy import PolicyFile, table_of
-from .ruleset import Ruleset, content_digest, set_digest
-from .schema import located, references, validate
+from .ruleset import Ruleset, set_digest
+from .schema import Reference, located, validate
 from .slots import SlotFile
 
-if TYPE_CHECKING:
-    from .yamltext import YamlText
-
 __all__ = ["LOCK", "Read", "Ruleset", "build", "check_lock", "load", "read_folder", "read_packs", "write_lock"]
-
-
-SETS = "sets"  # shelf of the cache: whole layers
-MOST_SETS = 16  # an entry is up to a megabyte, and every edit makes a new one
-
-
-@dataclass(frozen=True, eq=False)
-class Read:
-    """One file as read: its layer, the path shown in messages, its text with plain line ends."""
-
-    layer: int
-    shown: str
-    text: str
-
-    @cached_property
-    def source(self) -> YamlText:
-        """The parsed text with positions; slow, so only made on a cache miss or for a message."""
-        from .yamltext import YamlText
-
-        return YamlText(self.text, self.shown)
-
-    def data(self, trusting: bool) -> Any:
-        """Plain data, from the cache when ``trusting``; None when the text has problems."""
-
-        def parsed() -> Any:
-            return None if self.source.problems else self.source.data
-
-        if not trusting:
-            return parsed()
-        key = cache.key_of(cache.code_version("yamltext.py"), self.text)
-        return cache.remembered("yaml", key, parsed)
-
-
-@dataclass(frozen=True, slots=True)
-class Parsed:
-    """What the cache keeps of a text: plain data (None when the text has problems), their digest, their references."""
-
-    data: Any
-    digest: str
-    references: list[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +34,7 @@ class _Rule:
     read: Read
     rule: RuleFile
     digest: str
-    references: list[Any]
+    references: tuple[Reference, ...]
 
 
 def load(folders: Sequence[Path | str] = (), packs: bool = True) -> Ruleset:
@@ -91,9 +46,18 @@ def load(folders: Sequence[Path | str] = (), packs: bool = True) -> Ruleset:
     return _ruleset(reads, problems, trusting=True)
 
 
-def build(sources: Mapping[str, str]) -> Ruleset:
-    """The rule set of these texts by id, as stored beside decisions; parsed afresh."""
-    reads = [Read(0, f"{name}.yaml", text) for name, text in sorted(sources.items())]
+def build(sources: Mapping[str, str], digest: str | None = None) -> Ruleset:
+    """The rule set of these texts by id, as stored beside decisions.
+
+    Parsed afresh, unless its ``digest`` is known: then the cache may serve, because what it gives is digested again
+    and anything but the very same content is thrown away.
+    """
+    reads = [Read(SOURCES, f"{name}.yaml", text) for name, text in sorted(sources.items())]
+    if digest is not None:
+        with suppress(RuleError):
+            found = _ruleset(reads, [], trusting=True)
+            if found.digest == digest:
+                return found
     return _ruleset(reads, [], trusting=False)
 
 
@@ -110,10 +74,10 @@ def _walk(folder: Traversable, shown: str, problems: list[Problem]) -> Iterator[
         if entry.is_dir():
             yield from _walk(entry, name, problems)
         elif entry.name.endswith(".yaml"):
-            yield from _decoded(0, name, entry.read_bytes(), problems)
+            yield from _decoded(PACKS, name, entry.read_bytes(), problems)
 
 
-def read_folder(folder: Path, problems: list[Problem], layer: int = 0) -> Iterator[Read]:
+def read_folder(folder: Path, problems: list[Problem], layer: int = 1) -> Iterator[Read]:
     """All rule files under a folder (or the one file named), hidden ones left out, sorted by path."""
     if folder.is_file():
         paths = [folder]
@@ -173,7 +137,7 @@ def _decoded(layer: int, shown: str, raw: bytes, problems: list[Problem]) -> Ite
 
 def _ruleset(reads: Iterable[Read], problems: list[Problem], trusting: bool) -> Ruleset:
     rules: list[_Rule] = []
-    for read, parsed in _parsed(reads, trusting):
+    for read, parsed in parse(reads, trusting):
         if not isinstance(parsed.data, dict):
             problems.extend(read.source.problems)
             continue
@@ -196,32 +160,6 @@ def _ruleset(reads: Iterable[Read], problems: list[Problem], trusting: bool) -> 
         contents=contents,
         notes=tuple(notes),
     )
-
-
-def _parsed(reads: Iterable[Read], trusting: bool) -> Iterator[tuple[Read, Parsed]]:
-    """Each file with its plain data; a whole layer is one cache entry, because opening 200 small files takes longer."""
-    for _, group in groupby(reads, key=lambda read: read.layer):
-        layer = list(group)
-        if not trusting:
-            yield from ((read, _parse(read, trusting=False)) for read in layer)
-            continue
-        code = cache.code_version("yamltext.py", "schema.py", "ruleset.py")
-        key = cache.key_of(code, *(read.text for read in layer))
-        held = cache.read(SETS, key)
-        if held is None:
-            found = [_parse(read, trusting=True) for read in layer]
-            cache.write(SETS, key, [[each.data, each.digest, each.references] for each in found])
-            cache.trim(SETS, MOST_SETS)
-        else:
-            found = [Parsed(*each) for each in held]
-        yield from zip(layer, found, strict=True)
-
-
-def _parse(read: Read, trusting: bool) -> Parsed:
-    data = read.data(trusting)
-    if not isinstance(data, dict):
-        return Parsed(None, "", [])
-    return Parsed(data, content_digest(data), list(references(data)))
 
 
 def _layered(rules: Sequence[_Rule], problems: list[Problem], notes: list[str]) -> dict[str, _Rule]:

@@ -10,9 +10,10 @@ from ..rulefile import Problem
 from .ruleset import content_digest
 
 if TYPE_CHECKING:
-    from .load import Read
+    from .parsed import Read
 
 LOCK = "rules.lock.json"
+HERE = Path(__file__).resolve().parent
 
 
 def check_lock(folder: Path) -> list[Problem]:
@@ -43,7 +44,10 @@ def check_lock(folder: Path) -> list[Problem]:
 
 
 def write_lock(folder: Path) -> list[Problem]:
-    """Write the lock of a folder; what would hide a silent change or a deletion is refused and returned."""
+    """Write the lock of a folder; what would hide a silent change or a deletion is refused and returned.
+
+    For the shipped packs their parsed form is written beside the lock, so that a first start is fast.
+    """
     path = folder / LOCK
     problems: list[Problem] = []
     found = _entries(folder, problems)
@@ -65,6 +69,11 @@ def write_lock(folder: Path) -> list[Problem]:
         return sorted(problems)
     entries = {name: {"version": version, "sha256": digest} for name, (_, version, digest) in sorted(found.items())}
     path.write_text(json.dumps(entries, indent=1) + "\n", encoding="utf-8")
+    if folder.resolve() == HERE / "packs":
+        from .load import read_packs
+        from .parsed import write_shipped
+
+        write_shipped(read_packs([]), folder)
     return []
 
 

@@ -51,11 +51,11 @@ class Ruleset:
     notes: tuple[str, ...] = ()
 
     @staticmethod
-    def from_sources(sources: Mapping[str, str]) -> Ruleset:
-        """The set that these texts describe, parsed afresh (no cache): for replay."""
+    def from_sources(sources: Mapping[str, str], digest: str | None = None) -> Ruleset:
+        """The set that these texts describe, for replay; parsed afresh, or checked against the ``digest`` expected."""
         from .load import build
 
-        return build(sources)
+        return build(sources, digest)
 
     def rule(self, ref: str) -> RuleFile | None:
         """The rule of an id, ``id@version`` or ``id.part@version`` (a row, leaf or production); None when unknown."""

@@ -13,6 +13,7 @@ from recordari.model import REASONS
 from recordari.rulefile import RuleError
 from recordari.rules import cache
 from recordari.rules.load import LOCK, Ruleset, check_lock, load, read_packs, write_lock
+from recordari.rules.parsed import SHIPPED, shipped_text
 from recordari.rules.schema import KINDS, json_schema
 from recordari.rules.yamltext import YamlText
 
@@ -252,23 +253,22 @@ def test_a_second_load_reads_the_cache_and_gives_the_same(tmp_path: Path, own_ca
 def test_an_entry_under_another_key_is_not_trusted(tmp_path: Path, own_cache: Path) -> None:
     rules = folder(tmp_path / "a", p=policy())
     digest = load([rules], packs=False).digest
-    entry = next((own_cache / "yaml").iterdir())
-    held = json.loads(entry.read_bytes())
-    held["data"]["owner"] = "mallory"
-    entry.write_text(json.dumps(held | {"key": "0" * 64}), encoding="utf-8")
-    assert load([rules], packs=False).digest == digest
-    entry.write_text("{not json", encoding="utf-8")
-    assert load([rules], packs=False).digest == digest
+    for wrong in (lambda held: json.dumps(held | {"key": "0" * 64, "data": []}), lambda _held: "{not json"):
+        for entry in own_cache.glob("*/*.json"):
+            entry.write_text(wrong(json.loads(entry.read_bytes())), encoding="utf-8")
+        assert load([rules], packs=False).digest == digest
 
 
-def test_replay_never_reads_the_cache(tmp_path: Path, own_cache: Path) -> None:
+def test_a_tampered_entry_never_passes_under_the_digest_of_the_file(tmp_path: Path, own_cache: Path) -> None:
     rules = folder(tmp_path / "a", p=policy())
     first = load([rules], packs=False)
-    entry = next((own_cache / "yaml").iterdir())
-    held = json.loads(entry.read_bytes())
-    held["data"]["owner"] = "mallory"
-    entry.write_text(json.dumps(held), encoding="utf-8")
-    assert Ruleset.from_sources(first.sources).digest == first.digest
+    for entry in own_cache.glob("*/*.json"):
+        entry.write_text(entry.read_text(encoding="utf-8").replace('"owner":"test"', '"owner":"mallory"'), "utf-8")
+    assert load([rules], packs=False).digest != first.digest
+    for digest in (None, first.digest):
+        again = Ruleset.from_sources(first.sources, digest)
+        assert again.digest == first.digest
+        assert again.files["policy.core"].owner == "test"
 
 
 def test_without_a_writable_cache_loading_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -314,6 +314,13 @@ def test_the_shipped_packs_match_their_lock() -> None:
     if not (packs / LOCK).exists():
         pytest.skip("the packs are not locked yet")
     assert check_lock(packs) == []
+
+
+def test_the_shipped_parsed_packs_are_fresh() -> None:
+    packs = Path(__file__).parent.parent / "rules" / "packs"
+    if not (packs / LOCK).exists():
+        pytest.skip("the packs are not locked yet")
+    assert (packs / SHIPPED).read_text(encoding="utf-8") == shipped_text(list(read_packs([])))
 
 
 # ---------------------------------------------------------------- schema
