@@ -18,6 +18,9 @@ def new_postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callabl
     psycopg = pytest.importorskip("psycopg", reason="recordari[postgres] is not installed")
     server = pgserver.get_server(tmp_path_factory.mktemp("pg"))
     numbers = itertools.count()
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET fsync = off")  # a server that dies with the tests has nothing to lose
+        connection.execute("SELECT pg_reload_conf()")
 
     def fresh() -> str:
         name = f"memory_{next(numbers)}"
