@@ -35,6 +35,7 @@ class _Found:
     reparandum: tuple[int, int] | None = None
     repair: tuple[int, int] | None = None
     kind: CueKind = "negation"
+    exact: tuple[int, int] | None = None  # normalised offsets of a cue that may lie inside a mention
 
 
 def find_cues(
@@ -98,6 +99,7 @@ def _matches(masked: Masked, layout: Layout, compiled: CompiledCues, speaker: st
             start, end = spans.get("cue", hit.span())
             if start == end or not family.neighbours_allow(text, start, end):
                 continue
+            exact = (start, end) if family.in_mentions else None
             if family.in_mentions:
                 start, end = masked.inside(start, end)
                 spans = {name: masked.inside(*span) for name, span in spans.items()}
@@ -107,7 +109,7 @@ def _matches(masked: Masked, layout: Layout, compiled: CompiledCues, speaker: st
             found.append(
                 _Found(
                     family, start, end, spans.get("scope"), who, spans.get("reparandum"), spans.get("repair"),
-                    family.category,
+                    family.category, exact,
                 )
             )  # fmt: skip
     return found
@@ -168,7 +170,7 @@ def _finished(cue: _Found, found: list[_Found], masked: Masked, layout: Layout, 
     covers = _targets(cue, places, masked, mentions)
     if cue.kind == "repair":
         covers = tuple(sorted({*holds(masked, cue.reparandum), *holds(masked, cue.repair)}))
-    start, end = masked.original(cue.start, cue.end)
+    start, end = masked.normalized.span(*cue.exact) if cue.exact else masked.original(cue.start, cue.end)
     return Cue(
         kind=cue.kind, start=start, end=end, text=masked.normalized.original[start:end], rule=family.rule,
         covers=covers, scope=masked.original(low, high), who=cue.who,
