@@ -418,6 +418,11 @@ def test_every_check_is_documented_and_exercised_here() -> None:
     assert READS.keys() == KINDS.keys()
 
 
+def test_every_check_has_its_line_on_the_page_of_checks() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "rule-checks.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE) == [each.id for each in CHECKS]
+
+
 def test_lint_can_be_asked_about_one_rule(tmp_path: Path) -> None:
     ruleset = rules(tmp_path, core=POLICY, talk=GATE)
     assert {problem.file for problem in lint(ruleset, rule="gate.talk")} == {str(tmp_path / "talk.yaml")}
