@@ -19,7 +19,7 @@ def dates_of(rule: str, year: int) -> tuple[tuple[date, date], ...]:
 
     ``fixed 12-25`` · ``nth 11 thu 4`` (-1: the last) · ``before 05-25 mon`` · ``after 11-01 tue`` ·
     ``easter -2`` · ``orthodox`` · ``lunar 8-15`` · ``term 清明`` · ``hebrew 7-1`` · ``islamic 9-1`` ·
-    ``every 4 2000 …`` (only each fourth year); then ``shift -1`` in days and a length, ``for 3``.
+    ``list 2026-11-08 …`` (days as published) · ``every 4 2000 …`` (only each fourth year); then ``shift -1`` in days and a length, ``for 3``.
     """
     match = _RULE.match(rule)
     if match is None:
@@ -75,6 +75,10 @@ def _after(rest: str, year: int) -> list[date]:
     day, weekday = rest.split()
     base = _fixed(day, year)[0] + timedelta(days=1)
     return [base + timedelta(days=(_WEEKDAYS.index(weekday) - base.weekday()) % 7)]
+
+
+def _list(rest: str, year: int) -> list[date]:
+    return [date.fromisoformat(day) for day in rest.split() if day.startswith(f"{year}-")]
 
 
 def _easter(rest: str, year: int) -> list[date]:
@@ -142,6 +146,7 @@ _CALENDARS = {
     "nth": _nth,
     "before": _before,
     "after": _after,
+    "list": _list,
     "easter": _easter,
     "orthodox": _orthodox,
     "lunar": _lunar,

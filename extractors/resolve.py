@@ -271,7 +271,7 @@ def _holiday(node: Holiday, time: Time, now: datetime, policy: Policy) -> list[P
         found = [p for p in found if outer.start <= p.start < outer.end]
         if not found:
             raise Impossible("that year has no such day")
-        return _unique([*(_inside(time, p) for p in found), *(day_of(p.start) for p in found if not p.single)])
+        return _variants(node.rule, time, found)
     days = sorted((p for n in range(-4, 5) for p in of_year(now.year + n)), key=lambda p: p.start)
     which = node.which if node.which != "bare" else time.which
     past = [p for p in days if p.end <= midnight(now)]
@@ -288,7 +288,15 @@ def _holiday(node: Holiday, time: Time, now: datetime, policy: Policy) -> list[P
         chosen = coming[:1] + past[-1:] + coming[1:2]
     if not chosen:
         raise Impossible("no such day near now")
-    return _unique([*(_inside(time, p) for p in chosen), *(day_of(p.start) for p in chosen if not p.single)])
+    return _variants(node.rule, time, chosen)
+
+
+def _variants(rule: str, time: Time, periods: list[Period]) -> list[Period]:
+    """The days themselves, then their first day, then the eve: days counted by the moon begin in the evening before."""
+    found = [_inside(time, p) for p in periods] + [day_of(p.start) for p in periods if not p.single]
+    if rule.startswith(("hebrew", "islamic")):
+        found += [replace(p, start=p.start - _DAY, end=p.end - _DAY) for p in periods[:1]]
+    return _unique(found)
 
 
 def _inside(time: Time, period: Period) -> Period:
