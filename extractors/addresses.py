@@ -35,6 +35,7 @@ class Addresses:
     "addresses",
     "words.address.zh",
     "words.place.zh",
+    "words.place.context.zh",
     "words.address.en",
     "words.place.en",
     "words.region.en",

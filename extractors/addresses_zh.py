@@ -43,7 +43,7 @@ _AFTER_ROAD = re.compile(
 )
 _BRANCH = re.compile(r"\([^()]{1,14}(?:店|馆|院|区|楼|分行|支行|校区)\)")
 _START = re.compile(rf"{_HAN}|[A-Za-z0-9]")
-_NOT_NAMES = re.compile(r"^[这那某哪什几每各该此本其有无没多大小好]|[的了吗呢吧啊在是和与或]$")
+_NOT_NAMES = re.compile(r"^[这那某哪什几每各该此本其有无没多大小好]|[的了吗呢吧啊在是和与或下]$")
 
 
 @dataclass
@@ -65,32 +65,36 @@ class ChineseAddresses:
     """Finds addresses and places in normalised Chinese text."""
 
     def __init__(self, lookup: Lookup) -> None:
-        words, places = lookup("words.address.zh"), lookup("words.place.zh")
+        words, places, context = (lookup(f"words.{of}.zh") for of in ("address", "place", "place.context"))
         self.rule, self.place_rule = words.ref, places.ref
         self.gazetteer: Gazetteer = gazetteer()
         self._left = alternatives(words.labels["left"])
         self._protected = alternatives(words.labels["protected"])
         self._not_road = tuple(words.labels["not_road"])
         self._landmark = alternatives(places.labels["landmark"])
+        self._behind = alternatives(context.labels["behind"])
+        self._small = alternatives(context.labels["small"])
+        self._nowhere = frozenset(context.labels["generic"])
         self._ambiguous = frozenset(places.labels["ambiguous"])
         self._before = tuple(places.labels["place_before"])
 
     def find(self, text: str) -> Iterator[Edge]:
-        """Addresses, places, and the parts of addresses that stand alone."""
+        """Addresses, places, and the parts of addresses that stand alone; of overlapping ones the longest will count."""
+        exact = bytearray(len(text) + 1)  # characters of addresses with a number: no landmark may cut into them
         taken = bytearray(len(text) + 1)
-        for start, end in self._branches(text):
-            taken[start:end] = b"\1" * (end - start)
-            yield self._place(text, start, end)
         for draft in self._drafts(text):
-            if not any(taken[draft.start : draft.end]):
-                edge = self._finish(text, draft)
-                if edge is not None:
-                    taken[edge.start : edge.end] = b"\1" * (edge.end - edge.start)
-                    yield edge
-        for start, end in (*self._landmarks(text), *self._abroad(text)):
-            if not any(taken[start:end]):
-                taken[start:end] = b"\1" * (end - start)
-                yield self._place(text, start, end)
+            if any(taken[draft.start : draft.end]):
+                continue
+            edge = self._finish(text, draft)
+            if edge is not None:
+                taken[edge.start : edge.end] = b"\1" * (edge.end - edge.start)
+                if {"number", "building", "unit"} & set(draft.parts):
+                    exact[edge.start : edge.end] = b"\1" * (edge.end - edge.start)
+                yield edge
+        for reader in (self._branches, self._landmarks, self._abroad, self._by_context):
+            for start, end in reader(text):
+                if not any(exact[start:end]):
+                    yield self._place(text, start, end)
         for name, pattern in (("floor", _FLOOR), ("room", _ROOM), ("house_number", _NUMBER)):
             for hit in pattern.finditer(text):
                 yield Edge(name, *hit.span(), hit.group(), self.rule, weight=1)
@@ -151,7 +155,7 @@ class ChineseAddresses:
     def _left_end(self, text: str, end: int) -> int:
         """Where the name that ends at ``end`` begins: after the nearest left word that is no piece of a name."""
         start = end
-        while start > 0 and end - start < 10 and re.match(rf"{_HAN}|[A-Za-z0-9·]", text[start - 1]):
+        while start > 0 and end - start < 14 and re.match(rf"{_HAN}|[A-Za-z0-9·]", text[start - 1]):
             start -= 1
         window = text[start:end]
         kept = [hit.span() for hit in self._protected.finditer(window)]
@@ -299,6 +303,26 @@ class ChineseAddresses:
             start = self._left_end(text, hit.start())
             if start < hit.start() and not _NOT_NAMES.search(text[start : hit.start()]):
                 yield start, hit.end()
+
+    def _by_context(self, text: str) -> Iterator[tuple[int, int]]:
+        """Names of any form where the sentence says place: 从|老书虫|到|天兴居|打车, 去|雁栖湖."""
+        ends = [hit.start() for hit in self._behind.finditer(text)]
+        ends += [
+            hit.start() for hit in re.finditer(r"[到至]", text) if "从" in text[max(0, hit.start() - 14) : hit.start()]
+        ]
+        small = [hit.end() for hit in self._small.finditer(text)]
+        for end in (*ends, *small):
+            start = self._left_end(text, end)
+            name = text[start:end]
+            if not 2 <= len(name) <= 12 or name in self._nowhere or _NOT_NAMES.search(name):
+                continue
+            if end in small and not (self._after_preposition(text, start) and len(name) > 2):
+                continue
+            if text[start - 1 : start] in {"的", "是", "有"} or any(
+                word in name for word in ("什么", "多少", "怎么", "哪")
+            ):
+                continue
+            yield start, end
 
     def _abroad(self, text: str) -> Iterator[tuple[int, int]]:
         """Countries and large cities outside the Chinese tree."""
