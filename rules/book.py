@@ -67,10 +67,9 @@ class Book:
     ordinals: Mapping[str, str]
     ordinal_pattern: re.Pattern[str]
     demonstratives: re.Pattern[str]
-    fill: re.Pattern[str]
-    units: Mapping[str, str]
+    adjust_verbs: Mapping[str, str]
+    adjust_verb_pattern: re.Pattern[str]
     answers_no: re.Pattern[str]
-    unchanged: re.Pattern[str]
     families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def family(self, slot: str) -> tuple[str, ...]:
@@ -136,10 +135,9 @@ def compile_book(ruleset: RulesetLike) -> Book:
         ordinals=table("acts.ordinal"),
         ordinal_pattern=words_pattern(table("acts.ordinal"), "start"),
         demonstratives=words_pattern(table("acts.demonstrative")),
-        fill=words_pattern(table("acts.fill")),
-        units={},
+        adjust_verbs=table("acts.adjust_verbs"),
+        adjust_verb_pattern=words_pattern(table("acts.adjust_verbs")),
         answers_no=words_pattern(table("acts.no")),
-        unchanged=words_pattern(table("acts.unchanged")),
         families={name: tuple(slots) for name, slots in sorted(families.items())},
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from ..extractors.assertion import assertion_of, replaced_by
-from ..model import Act, Adjustment, Assertion, Candidate, Patch, Scan, Span, Turn
+from ..model import Act, Adjustment, Assertion, Candidate, Mention, Patch, Scan, Span, Turn
 from ..values import Magnitude, Value
 from .book import Book, Rule, RulesetLike, book_of
 from .capture_file import CaptureFile
@@ -15,10 +15,13 @@ from .fragments import fragments
 from .frames import Frame, frame
 from .labels import key
 from .phrases import agreed, phrase_candidates
+from .moves import split_moves
 from .view import Place, View, view
 
 __all__ = ["CaptureFile", "Captured", "capture"]
 
+_NOW_AFTER = re.compile(r"\s*(?:now\b|instead\b|from now on\b|了\s*$)")
+_MINE = re.compile(r"\b(?:me|my|us|our)\b|我")
 _DAY_ALONE = re.compile(r"(?:the\s+)?\d{1,2}(?:st|nd|rd|th)|[0-9一二三四五六七八九十廿]{1,3}(?:日|号)", re.IGNORECASE)
 _DAY = re.compile(r"\d{4}-\d{2}-(\d{2})")
 
@@ -55,6 +58,7 @@ def capture(turn: Turn, scan: Scan, ruleset: RulesetLike) -> Captured:
     """All candidates of a turn. Partial ones (no slot, no label, a fragment of a value) are left for bind."""
     book = book_of(ruleset)
     seen = view(turn, scan)
+    seen = split_moves(seen)
     replaced = _replaced(seen, book)
     found: list[Candidate] = []
     used: set[int] = set()
@@ -113,7 +117,8 @@ def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Can
     base.setdefault("act", act)
     if base.get("value") is not None:
         base["value"] = _bounded(base["value"], around)
-    base["confidence"] = "high" if around.copula or base["act"] != "state" else "medium"
+    own = place.kind in {"phone", "email", "address"} and _MINE.search(seen.low[around.segment.start : place.start])
+    base["confidence"] = "high" if around.copula or own or base["act"] != "state" else "medium"
     contact = place.kind in {"phone", "email", "url"} and base["act"] == "state" and not around.alone
     open_label = rule is None or (around.bare and rule.file.trigger is None and not contact) or bool(around.attribute)
     if open_label:
@@ -137,6 +142,9 @@ def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Can
 def _bounded(value: object, around: Frame) -> object:
     """顾问费上限还是300万元: the label says that the value is a bound."""
     hit = re.search(r"(上限|最高限额|封顶)|(下限)$", around.label)
+    if around.place.mention.text.lower().startswith("up to") and isinstance(value, Magnitude) and value.bound == "<=":
+        if around.act == "change":  # "the rate went up to $320" is no ceiling
+            return value.model_copy(update={"bound": "="})
     if hit and isinstance(value, Magnitude) and value.bound == "=" and value.amount is not None:
         return value.model_copy(update={"bound": "<=" if hit.group(1) else ">="})
     return value
@@ -160,14 +168,28 @@ def _patch(seen: View, place: Place, around: Frame, old: int | None) -> Patch | 
     part = around.attribute
     if place.kind == "time" and old is not None and part is None and around.bare:
         return _day_patch(seen, place, old)
-    if part not in {"digits", "mail_domain", "house_number", "room", "floor"}:
+    if part not in {"digits", "mail_domain", "house_number", "room", "floor", "year", "month"}:
         return None
     if place.kind not in {"number", "url", "quantity", "identifier", "time"}:
         return None
     return Patch(
-        part=part, value=place.mention.canonical if place.kind == "url" else place.mention.text,
-        old=seen.scan.mentions[old].text if old is not None else None,
+        part=part, value=_part_value(part, place.mention),
+        old=_part_value(part, seen.scan.mentions[old]) if old is not None else None,
     )  # fmt: skip
+
+
+def _part_value(part: str, mention: Mention) -> str:
+    """What a mention says about one part of another value."""
+    if mention.kind == "url":
+        return mention.canonical
+    edtf = getattr(mention.value, "edtf", None) or mention.canonical
+    if part == "year":
+        hit = re.search(r"\d{4}", edtf)
+        return hit.group() if hit else mention.text
+    if part == "month":
+        hit = re.search(r"\d{4}-(\d{2})", edtf)
+        return hit.group(1) if hit else mention.text
+    return mention.text
 
 
 def _day_patch(seen: View, place: Place, old: int) -> Patch | None:
@@ -232,6 +254,8 @@ def _fits(rule: Rule, seen: View, place: Place, around: Frame) -> bool:
         return False
     if condition.open_end and not _open_ended(value):
         return False
+    if condition.copula and not around.copula and around.act == "state":
+        return False
     if condition.labelled is not None and condition.labelled == around.bare:
         return False
     cues = {cue.kind for cue, start, _ in seen.cues if seen.segment_at(start).sentence == around.segment.sentence}
@@ -283,7 +307,7 @@ def _act(seen: View, place: Place, around: Frame, replaced: Replaced) -> Act:
         return "correct"
     if "adjustment" in kinds:
         return "adjust"
-    if "change" in kinds or around.act == "change":
+    if "change" in kinds or around.act == "change" or _NOW_AFTER.match(seen.low[place.end : around.segment.end]):
         return "change"
     if "ending" in kinds and not around.copula:
         return "end"
@@ -324,6 +348,10 @@ def _adjustment(seen: View, book: Book, place: Place, around: Frame, act: Act) -
         near = len(between) <= 2 if re.search(r"[\u3400-\u9fff]", last.group()) else len(between.split()) <= 3
         if near and not re.search(r"(?:到|至|为|成|\bto)$", between):
             return _by(book.adjust[re.sub(r"\s+", " ", last.group())], place.mention.value)
+    by = re.search(r"\bby\s*$", before)
+    verbs = list(book.adjust_verb_pattern.finditer(before)) if by or act == "adjust" else []
+    if verbs:  # "cut it by $500", 减掉10万: any verb of its kind, with what it changes in between
+        return _by(book.adjust_verbs[verbs[-1].group()], place.mention.value)
     if act == "adjust":
         after = seen.low[place.end : around.segment.end]
         hit = book.adjust_pattern.search(after)

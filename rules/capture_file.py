@@ -34,6 +34,7 @@ class ValueCondition(Model):
     type: list[TimeType] = Field(default_factory=list, description="For times: only these types.")
     bound: list[Bound] = Field(default_factory=list, description="Only values with one of these bounds.")
     open_end: bool = Field(False, description="For times: bounded ones (../X, X/..) only.")
+    copula: bool = Field(False, description="Only where a verb of stating (is, 是) stands before the value.")
     labelled: bool | None = Field(None, description="True: only with a label; false: only without one.")
     within: int = Field(40, ge=1, description="Most characters between trigger and value.")
 
@@ -72,10 +73,11 @@ class Take(Model):
     text_kind: Literal["text", "person", "organization", "place", "name"] = Field(
         "text", description="Kind of a value taken as text; name: organization by its suffix, else person."
     )
+    polarity: Literal["affirmed", "negated"] | None = Field(None, description="For frames that deny by themselves.")
     until: list[str] = Field(default_factory=list, description="Words that end a text span.")
     strip: list[str] = Field(default_factory=list, description="Words taken off both ends of a text span.")
     like: str | None = Field(None, description="Pattern that a text span must match wholly.")
-    longest: int = Field(40, ge=1, description="Most characters of a text span.")
+    longest: int = Field(60, ge=1, description="Most characters of a text span.")
 
     @field_validator("qualifier")
     @classmethod
@@ -116,7 +118,7 @@ class CaptureFile(RuleFile):
                 raise ValueError(f"phrase {phrase!r} names a placeholder twice")
             if "value" not in names and "topic" not in names:
                 raise ValueError(f"phrase {phrase!r} takes nothing: it needs {{value}} or {{topic}}")
-            phrase_pattern(phrase, 40, ())
+            phrase_pattern(phrase, 60, ())
         return self
 
     def condition(self) -> ValueCondition | None:

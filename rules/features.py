@@ -64,10 +64,10 @@ def relation_of(
     relation: str = compare(value, target.value)
     if slot is not None and slot.equality == "topic" and isinstance(value, TextValue):
         relation = "equal"
-    if candidate.assertion.polarity != target.polarity:
-        relation = "differs"
     if slot is not None and slot.cardinality == "many" and relation != "equal" and candidate.act == "state":
         relation = "none"
+    if relation != "none" and candidate.assertion.polarity != target.polarity:
+        relation = "differs"
     if turn.said_at < target.said_at and relation not in {"equal", "none"}:
         return "older"
     return relation

@@ -25,10 +25,12 @@ _NOUN_AFTER = re.compile(
 )
 _JOINED = re.compile(r"^.*\b(?:is|are|was|were|has|have)\b.*\band\b", re.IGNORECASE)
 _ACCORDING = re.compile(r"(?<=.)(?:按照|按|以|照)")
+_SUBJECT_OF = re.compile(r"(?P<subject>[^\n]*[\u3400-\u9fff]{2,}?)(?:是|为|等于)[\u3400-\u9fff]{2,}的\s*$")
+_INSIDE = re.compile(r"(?P<noun>[\u3400-\u9fff]{2,4}?)(?=大概|大约|约|差不多|是|为|有|[0-9一二三四五六七八九十两])")
 _MOVED = re.compile(r"(?:都|就|也|又)?(?:改了|变了|改一下|换了|要改|有变|相应调整)$")
 _DEFINITE = re.compile(r"(?:\b(?:the|that|this)\s|那个|这个|那笔|这笔|该)\s*(?:\S+\s*){0,3}$")
 # Words of these cues are no part of a label.
-_CUED = frozenset({"correction", "repair", "confirmation", "rejection", "proposal"})
+_CUED = frozenset({"correction", "repair", "confirmation", "rejection", "proposal", "adjustment"})
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,8 @@ def _frame(view: View, place: Place, lex: Lexicon, skip: frozenset[int]) -> Fram
             attribute = attribute or part
             found = replace(more, act=act, copula=found.copula)
             inherited = bool(found.text)
+    if not found.text and not predicate:
+        found = _inside(view, found, lex, place)
     if entity is None:
         entity = subject(view, segment, lex)
     return Frame(
@@ -113,6 +117,14 @@ def _no_part(view: View, found: Peeled, place: Place) -> Peeled:
     """上午不行，改下午三点: a part of a value is no label."""
     if found.text and any(part.text == found.text for part in view.scan.parts):
         return found.emptied(place.start)
+    return found
+
+
+def _inside(view: View, found: Peeled, lex: Lexicon, place: Place) -> Peeled:
+    """年薪大概30万元: the noun gave the value its period and names it all the same."""
+    hit = _INSIDE.match(view.text, place.start, place.end)
+    if hit and hit["noun"] in lex.money_nouns:
+        return replace(found, text=hit["noun"], start=place.start, end=hit.end())
     return found
 
 
@@ -158,6 +170,15 @@ def uncued(view: View, begin: int, end: int) -> str:
     return text
 
 
+def _all_uncued(view: View, begin: int, end: int) -> str:
+    """The text with blanks in the place of every cue: empty when the clause was nothing but an opener."""
+    text = view.text[begin:end]
+    for _, low, high in view.cues:
+        if begin <= low and high <= end:
+            text = text[: low - begin] + " " * (high - low) + text[high - begin :]
+    return text
+
+
 def _content(words: str, lex: Lexicon) -> bool:
     return any(word not in lex.light for word in key(words).split())
 
@@ -177,7 +198,7 @@ def _before(view: View, place: Place, segment: Segment, lex: Lexicon, skip: froz
             act = found.act if act == "state" else act
             copula = copula or found.copula
             void = lex.void_before.search(view.low[begin:cursor].rstrip()) if wall is None else None
-            if void and void.group() in {"从", "由", "from", "不是"}:
+            if void:
                 found = lex.peel(view.text[begin : begin + void.start()])
             if found.text and not lex.void_after.match(found.text.lower()):
                 return replace(found.shifted(begin), act=act, copula=copula)
@@ -189,6 +210,9 @@ def _before(view: View, place: Place, segment: Segment, lex: Lexicon, skip: froz
 
 def _cut(region: str) -> str:
     """Chinese 按 introduces a basis, not the label: 许可费按净销售额的 6% is a licence fee."""
+    subject_of = _SUBJECT_OF.match(region)
+    if subject_of:  # 责任上限为合同总价的50%: what stands after the verb is the basis
+        return subject_of.group("subject")
     hit = _ACCORDING.search(region)
     if hit and _HAN.search(region[: hit.start()]):
         return region[: hit.start()]
@@ -223,12 +247,12 @@ def _inherit(view: View, segment: Segment, lex: Lexicon, skip: frozenset[int], l
         moved = _MOVED.search(text.rstrip())
         if moved:
             text, act = text[: moved.start()], "change"
-        void = lex.void_after.search(text.lower())
+        void = lex.void_after.search(text.lower())  # "I got the deadline wrong: …"
         if void:
             act = lex.void_after_acts.get(void.group(), "correct")
             text = text[: void.start()]
         found = lex.peel(text)
-        if not _content(found.text, lex):
+        if not _content(found.text, lex) or not lex.peel(_all_uncued(view, earlier.start, stop)).text:
             continue
         if void or moved or corrected or inside or segment.mark == ":":
             return replace(found.shifted(earlier.start), act=act)

@@ -50,7 +50,7 @@ def words_pattern(words: Iterable[str], place: str = "any") -> re.Pattern[str]:
         if word[0].isascii() and word[0].isalnum():
             body = r"(?<![a-z0-9'])" + body
         if word[-1].isascii() and word[-1].isalnum():
-            body += r"(?![a-z0-9']|-[a-z])"
+            body += r"(?![a-z0-9]|'(?!s\b)|-[a-z])"
         parts.append(body)
     joined = "|".join(parts) if parts else r"(?!)"
     return re.compile({"start": rf"(?:{joined})", "end": rf"(?:{joined})$", "any": rf"(?:{joined})"}[place])
@@ -134,6 +134,7 @@ class Lexicon:
     light: frozenset[str]
     attributes: Mapping[str, str]
     bounds: re.Pattern[str]
+    money_nouns: frozenset[str]
     void_after: re.Pattern[str]
     void_after_acts: Mapping[str, str]
     void_before: re.Pattern[str]
@@ -220,6 +221,7 @@ def lexicon(entries: Mapping[str, Mapping[str, object]]) -> Lexicon:
         trail_acts=trail,
         light=frozenset(key(w) for w in table("labels.light")),
         attributes={key(w): v for w, v in table("labels.attribute").items()},
+        money_nouns=frozenset(table("words.money_noun")),
         bounds=words_pattern(w for w, v in table("labels.attribute").items() if v == "bound"),
         void_after=words_pattern(after, "start"),
         void_after_acts=after,

@@ -106,9 +106,10 @@ class Lookup:
         ]
         if len(exact) == 1:
             return Found(exact[0], "named")
-        if not qualifier:
-            return NOTHING
         changing = self.candidate.act in {"change", "correct", "adjust", "retract", "end"}
+        if not qualifier:
+            only = own or items
+            return Found(only[0], "matched") if changing and len(only) == 1 else NOTHING
         near = [i for i in items if self._near(qualifier, i.qualifier, changing)]
         own_near = [i for i in near if i.slot == slot]
         chosen = own_near or near

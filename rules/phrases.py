@@ -122,6 +122,8 @@ def _candidate(
     original = seen.original(segment.start, segment.end)
     assertion = assertion_of(seen.scan, mention.index if mention is not None else Span(start=low, end=high))
     assertion = agreed(seen, assertion, segment)
+    if file.take.polarity is not None:
+        assertion = assertion.model_copy(update={"polarity": file.take.polarity})
     if file.take.qualifier == "topic":
         assertion = _topic_assertion(seen, segment, hit, assertion)
     return Candidate(

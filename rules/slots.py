@@ -61,7 +61,7 @@ class SlotFile(RuleFile):
         None, description="ISO 8601 duration, days to years; none: until it is changed.", pattern=r"^P\d+[DWMY]$"
     )
     retention: str = "client-record-7y"
-    personal_data: Literal["none", "contact", "identity", "financial", "location", "legal", "preference"] = "none"
+    personal_data: Literal["none", "contact", "identity", "financial", "location", "legal", "preference", "health"] = "none"
     precedence: list[Authority] = Field(default_factory=lambda: list(DEFAULT_PRECEDENCE))
     flag_change: FlagChange | None = None
     needs_approval: bool = False

@@ -1,0 +1,55 @@
+"""Ranges that are none: in "changed from $5,000 to $6,000" and "fell $1.4 million to $22.1 million" the second value counts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import date, timedelta
+
+from ..model import Mention
+from ..values import Magnitude, TimeValue, Value
+from .view import View
+
+_VERB = re.compile(
+    r"\b(?:chang|rais|lower|increas|decreas|reduc|mov|cut|extend|postpon|push|drop|slip|bump|trim|fell|fall|rose|rise|"
+    r"grew|grow|went|go(?:es|ing)?|declin|shift|resched)\w*\b[^,;.]{0,40}$|(?:改|换|调|升|降|涨|提高|推迟|延|增|减)[^,;。]{0,6}$",
+    re.IGNORECASE,
+)
+_TO = re.compile(r"\bto\b|到|至", re.IGNORECASE)
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def split_moves(seen: View) -> View:
+    """The view with such ranges replaced by their second value."""
+    changed: dict[int, Mention] = {}
+    for place in seen.places:
+        mention = place.mention
+        if not _TO.search(mention.text):
+            continue
+        segment = seen.segment_at(place.start)
+        before = seen.low[segment.start : place.start]
+        starts = mention.text.lower().startswith(("from", "从", "由"))
+        if not _VERB.search(before) or not (starts or re.search(r"\b(?:fell|rose|grew|dropped|declined)\s*$", before)):
+            continue
+        second = _second(mention.value)
+        if second is not None:
+            hit = list(_TO.finditer(mention.text))[-1]
+            start = mention.start + hit.end() + len(mention.text[hit.end() :]) - len(mention.text[hit.end() :].lstrip())
+            changed[place.index] = mention.model_copy(
+                update={"value": second, "start": start, "text": mention.text[start - mention.start :]}
+            )
+    if not changed:
+        return seen
+    mentions = tuple(changed.get(index, mention) for index, mention in enumerate(seen.scan.mentions))
+    return replace(seen, scan=seen.scan.model_copy(update={"mentions": mentions}))
+
+
+def _second(value: Value) -> Value | None:
+    if isinstance(value, Magnitude) and value.max is not None and value.amount is None:
+        return value.model_copy(update={"amount": value.max, "min": None, "max": None})
+    if isinstance(value, TimeValue) and value.type == "interval":
+        days = _DAY.findall(value.edtf or "")
+        if len(days) == 2 and value.edtf == f"{days[0]}/{days[1]}":
+            after = date.fromisoformat(days[1]) + timedelta(days=1)
+            return TimeValue(type="date", edtf=days[1], start=days[1], end=after.isoformat(), grain="day")
+    return None
