@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -53,9 +53,10 @@ class _Held:
     broken: bool = False  # SQLite undid all of it by itself, as it does when the disk is full
 
 
-@dataclass(slots=True)
 class _PerThread(threading.local):
-    held: _Held | None = field(default=None)
+    """Must have no slots: those of a ``threading.local`` are shared between threads."""
+
+    held: _Held | None = None
 
 
 class Store:

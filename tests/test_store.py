@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
@@ -438,6 +439,9 @@ def test_readers_are_not_held_up_by_a_writer(place: str) -> None:
 
 
 def test_threads_lose_no_update(store: Store) -> None:
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)  # threads change places in the middle of everything
+
     def work(thread: int) -> None:
         for number in range(10):
             say(store, number, thread * 100 + number, conversation=f"c{thread}")
@@ -447,6 +451,7 @@ def test_threads_lose_no_update(store: Store) -> None:
         thread.start()
     for thread in threads:
         thread.join(60)
+    sys.setswitchinterval(interval)
     with store.reading(NS) as tx:
         assert len(tx.turns()) == 30
         assert [row.seq for row in tx.log.read(NS)] == list(range(30))
