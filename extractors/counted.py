@@ -31,7 +31,7 @@ def _shifted(node: Shifted, bases: list[Period], now: datetime) -> list[Period]:
         moment = move(base.start, node.length, node.sign)
         if clocked and finest not in ("day", "week", "month", "year"):
             grain: Unit = "second" if node.length.finest == "second" else "minute"
-            found.append(unit_at(moment, grain))
+            found += [unit_at(moment, grain), unit_at(moment, "second")]
         elif node.base is not None and base.clocked:
             found.append(Period(moment, moment + (base.end - base.start), base.grain, base.single))
         elif node.base is not None and base.grain in ("week", "month", "quarter", "year") and base.single:
@@ -40,9 +40,14 @@ def _shifted(node: Shifted, bases: list[Period], now: datetime) -> list[Period]:
             found.append(day_of(moment))
             if finest in ("month", "year", "week"):
                 found.append(unit_at(moment, finest))
-            if node.base is None:  # seven days ago, to the hour; or the whole stretch up to then
+            if node.base is None:  # seven days ago, to the minute
                 found.append(unit_at(moment, "minute"))
-    return found
+    return found + _counted_stretch(node, now)
+
+
+def _counted_stretch(node: Shifted, now: datetime) -> list[Period]:
+    """三天后 is to some the whole stretch until then."""
+    return _window(Window(node.length, node.sign), [], now)[:1] if node.base is None else []
 
 
 def _nth(node: Nth, bases: list[Period], now: datetime) -> list[Period]:
@@ -53,6 +58,8 @@ def _nth(node: Nth, bases: list[Period], now: datetime) -> list[Period]:
         else:
             assert node.unit is not None
             found.append(_nth_unit(outer, node.unit, node.n, node.count))
+            if node.unit == "week" and outer.grain == "month":
+                found.append(_nth_unit(replace(outer, grain="quarter"), node.unit, node.n, node.count))
     return found
 
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from .periods import Period, midnight, move
 from .resolve import Policy, clock_on, hours_of, resolve
-from .time_values import Clock, Cycle, Impossible, Length, Range, Time, coarser
+from .time_values import Clock, Cycle, Length, Range, Time, Unplaced, coarser
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ def resolve_range(value: Range, now: datetime, policy: Policy) -> list[Stretched
         if end is not None:
             found.append(_stretched(start, end, value.open_end))
     if not found:
-        raise Impossible("the range ends before it begins")
+        raise Unplaced("the range ends before it begins")
     return found
 
 

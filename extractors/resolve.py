@@ -24,6 +24,7 @@ from .time_values import (
     Stretch,
     Time,
     Unit,
+    Unplaced,
     Which,
     coarser,
     hour24,
@@ -86,6 +87,8 @@ def _unclocked(time: Time, now: datetime, policy: Policy) -> list[Period]:
         periods = _possible(lambda p: COUNTED[type(node)](node, [p], now), resolve(inner, now, policy))
     if isinstance(node, Cycle) and node.unit == "day" and not time.calendar:
         return periods
+    if isinstance(node, Cycle) and node.unit == "week" and node.n == 0 and time.weekday is not None:
+        periods = [periods[0], unit_at(now + timedelta(days=7), "week")]  # "this Monday" said on Tuesday
     return _possible(lambda p: [refine(time, _widened(time, node, p))], periods)
 
 
@@ -127,15 +130,15 @@ def refine(time: Time, period: Period) -> Period:
     if time.month is not None:
         if not coarser(period.grain, "month"):
             if period.start.month != time.month:
-                raise Impossible("the month does not lie in that period")
+                raise Unplaced("the month does not lie in that period")
         else:
             period = month_of(period.start.year, time.month)
     if time.day is not None:
         if coarser(period.grain, "month"):
-            raise Impossible("a day needs a month")
+            raise Unplaced("a day needs a month")
         if period.grain == "day":
             if period.start.day != time.day:
-                raise Impossible("the day does not fit")
+                raise Unplaced("the day does not fit")
         else:
             period = _day_in(period, time.day)
     if time.weekday is not None:
@@ -154,7 +157,7 @@ def _day_in(period: Period, day: int) -> Period:
         inside = [period.start + timedelta(days=n) for n in range(7)]
         fitting = [moment for moment in inside if moment.day == day]
         if not fitting:
-            raise Impossible("that week has no such day")
+            raise Unplaced("that week has no such day")
         return day_of(fitting[0])
     if day < 0:
         return day_of(period.end + day * _DAY)
@@ -188,7 +191,7 @@ def _fields(time: Time, now: datetime, policy: Policy) -> list[Period]:
         return [refine(time, unit_at(calendar(year + n), "year")) for n in _order(time.which)]
     if time.weekday is not None:
         return _weekday(time.weekday, time.which, now, policy)
-    raise Impossible("no date is said")
+    raise Unplaced("no date is said")
 
 
 def _order(which: Which) -> tuple[int, ...]:
@@ -345,7 +348,7 @@ def _season(node: Season, time: Time, now: datetime, policy: Policy) -> list[Per
 def on_day(time: Time, period: Period, now: datetime, policy: Policy) -> list[Period]:
     """A time of day put on a day; on a longer period it has no place."""
     if period.clocked or period.end - period.start > _DAY:
-        raise Impossible("a time of day needs a single day")
+        raise Unplaced("a time of day needs a single day")
     day = period.start
     if time.clock is None:
         assert time.part is not None

@@ -13,7 +13,20 @@ from .grammar import Context, Place, Refusal, finisher
 from .periods import Period, step
 from .ranges import clock_range, resolve_range
 from .resolve import Policy, hours_of, resolve
-from .time_values import Clock, Cycle, Impossible, Invalid, Length, Range, Recurrence, Shifted, Symbolic, Time, Unit
+from .time_values import (
+    Clock,
+    Cycle,
+    Impossible,
+    Invalid,
+    Length,
+    Range,
+    Recurrence,
+    Shifted,
+    Symbolic,
+    Time,
+    Unit,
+    Unplaced,
+)
 
 _ANY = datetime(2000, 1, 1)  # noqa: DTZ001 - stands in for "now" where a year is said and now does not matter
 _GRAINS: dict[Unit, Grain] = {
@@ -36,6 +49,8 @@ def finish(value: Any, context: Context, place: Place) -> Value | Refusal | None
         return Refusal(value.why)
     try:
         return _finish(value, context, place)
+    except Unplaced:
+        return None
     except Impossible as error:
         return Refusal(str(error))
 

@@ -10,7 +10,7 @@ from ..values import Bound
 from .expression import function
 from .time_fields import fraction, whole
 from .time_periods import shift
-from .time_values import Invalid, Length, Nth, Range, Recurrence, Shifted, Symbolic, Time, Unit, merge
+from .time_values import Cycle, Invalid, Length, Nth, Range, Recurrence, Shifted, Symbolic, Time, Unit, merge
 
 
 @function("approx")
@@ -249,6 +249,13 @@ def moment(day_said: Any, clock_said: Any) -> Any:
         return day_said if isinstance(day_said, Invalid) else None
     node = day_said.node
     if isinstance(node, Shifted) and node.length.finest in ("hour", "minute", "second"):
+        return None
+    if (
+        isinstance(node, Cycle)
+        and node.unit not in ("day", "business_day")
+        and not day_said.day
+        and not day_said.weekday
+    ):
         return None
     return merge(day_said, clock_said)
 

@@ -46,6 +46,10 @@ class Impossible(ValueError):
     """A combination that the calendar does not have: 31 April, month 13, 25 o'clock."""
 
 
+class Unplaced(Impossible):
+    """Words that the grammar joined but that make no time together: a time of day on a whole week."""
+
+
 def coarser(a: Unit, b: Unit) -> bool:
     """True when ``a`` is a longer unit than ``b``."""
     return ORDER.index(a) > ORDER.index(b)
