@@ -49,6 +49,7 @@ class _Held:
 
     namespace: str
     connection: Connection
+    cache: Cache | None = None  # goes back to the store only when the commit has succeeded
     tx: Writing | None = None
     broken: bool = False  # SQLite undid all of it by itself, as it does when the disk is full
 
@@ -147,13 +148,12 @@ class Store:
                     connection = plain.execution_options(**{_WRITER: True})
                     with connection.begin():
                         self._lock(connection, namespace)
-                        self._thread.held = held = _Held(namespace, connection)
+                        self._thread.held = held = _Held(namespace, connection, self._caches.pop(namespace, None))
                         yield held
                         if held.broken:
                             raise _undone(self.place)
-            except BaseException:
-                self._caches.pop(namespace, None)  # it may hold what has just been undone
-                raise
+                if held.cache is not None:
+                    self._caches[namespace] = held.cache
             finally:
                 self._thread.held = None
 
@@ -211,7 +211,7 @@ class Store:
             driver.execute("SAVEPOINT part")
         try:
             secret, version, item_rows, size, nodes = self._head(connection, namespace)
-            cache = self._caches.setdefault(namespace, Cache())
+            cache = held.cache = held.cache or Cache()
             cache.refresh(connection, namespace, version, item_rows)
             frontier = Frontier(size, split_nodes(bytes(nodes)))
             held.tx = Writing(connection, namespace, self.place, bytes(secret), cache, frontier)
@@ -220,7 +220,7 @@ class Store:
             if nested:
                 driver.execute("RELEASE SAVEPOINT part")
         except BaseException:
-            self._caches.pop(namespace, None)
+            held.cache = None  # it may hold what is being undone
             held.broken = self.backend == "sqlite" and not driver.in_transaction
             if nested and not held.broken:
                 driver.execute("ROLLBACK TO SAVEPOINT part")
