@@ -23,6 +23,10 @@ _HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]+")
 # Marks of a sentence. Anything else (markup, code, emoji, arrows) must stand in the template or in what was said.
 _MARKS = frozenset(" .,:;!'\"()-–—%$€£¥’‘“”，。；：！（）、")
 
+# Whether a name is seen, and as what, depends on the words around it ("of Acme", "Acme has"); what counts is that it
+# stands there and that no cue falls on it.
+NAMES = frozenset({"person", "place", "organization"})
+
 Why = Literal[
     "empty", "several_lines", "too_long", "odd_characters", "new_words", "new_numbers", "name_missing",
     "unverifiable", "value_changed",
@@ -59,8 +63,11 @@ def parsed(scan: Scan, candidates: Sequence[Candidate]) -> frozenset[Key]:
     """
     keys = set()
     for index, mention in enumerate(scan.mentions):
-        cues = sorted({cue.kind for cue in scan.cues if index in cue.covers})
-        keys.add(Key(f"mention {mention.kind}", _json(mention.value.key()), " ".join(cues)))
+        cues = " ".join(sorted({cue.kind for cue in scan.cues if index in cue.covers}))
+        if mention.kind in NAMES:
+            keys.add(Key("name", mention.canonical, cues))
+        else:
+            keys.add(Key(f"mention {mention.kind}", _json(mention.value.key()), cues))
     for candidate in candidates:
         value = _json(candidate.value.key()) if candidate.value is not None else ""
         said = candidate.assertion
@@ -177,11 +184,18 @@ def _meaning(rewritten: str, template_sentence: str, parse: Callable[[str], froz
     if not expected:
         return Refused("unverifiable", "no rule reads anything in the template sentence, so nothing can be compared")
     found = parse(rewritten)
-    if found != expected:
-        lost = "; ".join(f"- {_shown(key)}" for key in sorted(expected - found))
-        new = "; ".join(f"+ {_shown(key)}" for key in sorted(found - expected))
-        return Refused("value_changed", "; ".join(part for part in (lost, new) if part))
+    lost = sorted(key for key in expected - found if not _stands(key, rewritten, found))
+    new = sorted(key for key in found - expected if not _stands(key, template_sentence, expected))
+    if lost or new:
+        return Refused("value_changed", "; ".join([f"- {_shown(k)}" for k in lost] + [f"+ {_shown(k)}" for k in new]))
     return Accepted(rewritten.strip())
+
+
+def _stands(key: Key, sentence: str, keys: frozenset[Key]) -> bool:
+    """True for a plain name that stands in the other sentence too, unseen there or seen without any cue on it."""
+    if key.what != "name" or key.how or _folded(key.value) not in _folded(sentence):
+        return False
+    return not any(other.what == "name" and other.value == key.value and other.how for other in keys)
 
 
 def _shown(key: Key) -> str:

@@ -179,6 +179,30 @@ def test_two_candidates_compare_in_slot_label_entity_value_and_assertion(change:
     assert parsed(empty, [candidate(**change)]) != parsed(empty, [candidate()])
 
 
+AMOUNT = Key("mention money", "80000", "")
+ACME = Key("name", "Acme", "")
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "fate"),
+    [
+        ({AMOUNT, ACME}, {AMOUNT}, "accepted"),
+        ({AMOUNT}, {AMOUNT, ACME}, "accepted"),
+        ({AMOUNT, Key("name", "Bcme", "")}, {AMOUNT}, "value_changed"),
+        ({AMOUNT}, {AMOUNT, Key("name", "Acme", "negation")}, "value_changed"),
+        ({AMOUNT, ACME}, {AMOUNT, Key("name", "Acme", "negation")}, "value_changed"),
+        ({AMOUNT, Key("name", "Acme", "third_party")}, {AMOUNT}, "value_changed"),
+        ({AMOUNT, ACME}, {ACME}, "value_changed"),
+    ],
+)
+def test_a_plain_name_counts_as_said_when_it_stands_there_whatever_it_was_seen_as(
+    expected: set[Key], found: set[Key], fate: str
+) -> None:
+    answers = {EN: frozenset(expected), EN.replace("is", "has"): frozenset(found)}
+    outcome = guard(EN.replace("is", "has"), EN, "", answers.__getitem__, function_words=SMALL)
+    assert ("accepted" if isinstance(outcome, Accepted) else outcome.why) == fate
+
+
 def test_where_a_value_stands_does_not_matter() -> None:
     empty = Scan(lang="zh")
     assert parsed(empty, [candidate(start=5, end=7, surface="8万")]) == parsed(empty, [candidate()])
