@@ -1,8 +1,8 @@
 """YAML text → plain data (YAML 1.2, strictly) and, for messages, the line and column of any path in it.
 
 The parser of ruamel.yaml builds the node tree; scalars are resolved here by the YAML 1.2 core schema alone, so that a
-date stays the text that was written and nothing depends on the resolver of a library version. Anchors, tags and merge
-keys are refused: a rule file must read the same to a person and to the machine.
+date stays the text that was written and nothing depends on the resolver of a library version. Tags and merge keys are
+refused: a rule file must read the same to a person and to the machine.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ _NOT_FINITE = re.compile(r"(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))\Z")
 _IMPLICIT = frozenset({"null", "bool", "int", "float", "str", "timestamp", "value", "merge"})
 # Deeper than any rule file needs; the recursive parser would otherwise end in a RecursionError.
 DEEPEST = 40
+# An alias is written out where it is used; this ends the ones that would fill the memory.
+MOST_NODES = 200_000
 
 
 class YamlText:
@@ -37,6 +39,7 @@ class YamlText:
     def __init__(self, text: str, file: str) -> None:
         self.file = file
         self.problems: list[Problem] = []
+        self._nodes = 0
         self._root = self._compose(text)
         self.data: Any = None if self._root is None else self._plain(self._root, 0)
         if self._root is not None and not isinstance(self._root, MappingNode) and not self.problems:
@@ -108,8 +111,10 @@ class YamlText:
         if depth > DEEPEST:
             self._complain(node, f"nested more than {DEEPEST} deep", "Flatten the file.")
             return None
-        if node.anchor is not None:
-            self._complain(node, f"anchor or alias {node.anchor!r}", "Write the value out where it is used.")
+        self._nodes += 1
+        if self._nodes > MOST_NODES:
+            if self._nodes == MOST_NODES + 1:
+                self._complain(node, f"more than {MOST_NODES} values", "Aliases of aliases grow fast: write them out.")
             return None
         if isinstance(node, ScalarNode):
             return self._scalar(node)
@@ -124,7 +129,7 @@ class YamlText:
     def _pairs(self, node: MappingNode, depth: int) -> Iterator[tuple[str, Any]]:
         seen: dict[str, int] = {}
         for label, child in node.value:
-            if not isinstance(label, ScalarNode) or label.anchor is not None:
+            if not isinstance(label, ScalarNode):
                 self._complain(label, "a key must be plain text", "Put it in quotes.")
                 continue
             name = str(label.value)
