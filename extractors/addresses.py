@@ -39,6 +39,7 @@ class Addresses:
     "words.address.en",
     "words.place.en",
     "words.region.en",
+    "words.person.not.en",
 )
 def _addresses(lookup: Lookup) -> Addresses:
     return Addresses(lookup)

@@ -12,6 +12,7 @@ from pathlib import Path
 DATA = Path(__file__).resolve().parent.parent / "rules" / "packs" / "core" / "data"
 LEVELS = ("province", "city", "district")
 _COUNTY_ENDS = ("区", "县", "市", "旗")
+_FIRST_WORD = re.compile(r"[^\W\d_][^\W\d_'.]*")
 _GAP = re.compile(r"[ ,·/-]{0,2}")
 
 
@@ -99,13 +100,15 @@ class Gazetteer:
         for line in path.read_text("utf-8").splitlines():
             kind, country, code, size, name, chinese = line.split("\t")
             place = Place(kind, country, code, int(size), name, chinese)
-            self.english[name.lower().replace("’", "'")].append(place)
+            spelled = name.lower().replace("’", "'")
+            for form in sorted({spelled, spelled.replace("'", "")}):  # King's Lynn is written without its mark too
+                self.english[form].append(place)
             if len(chinese) > 1:
                 self.chinese_world.setdefault(chinese, place)
             if kind == "state":
                 self.states[code.lower()] = self.states[name.lower()] = code
             elif kind == "country":
-                self.countries[name.lower()] = self.countries[code.lower()] = country
+                self.countries[name.lower()] = country
 
     @property
     def towns(self) -> frozenset[str]:
@@ -120,7 +123,7 @@ class Gazetteer:
 
     def english_at(self, lower: str, at: int) -> Iterator[str]:
         """Names that start at a character of a lower-case text and end with a word, longest first."""
-        word = re.compile(r"[^\W\d_][^\W\d_'.]*").match(lower, at)
+        word = _FIRST_WORD.match(lower, at)
         for name in self._first.get(word.group().rstrip("."), ()) if word else ():
             end = at + len(name)
             if lower.startswith(name, at) and not lower[end : end + 1].isalnum():

@@ -21,6 +21,12 @@ _LINK = re.compile(
     re.IGNORECASE,
 )
 _WORD = r"[A-ZÀ-Þ][A-Za-zÀ-ɏ'’\-]*[A-Za-zÀ-ɏ]|[A-Z]\.?"  # Latin letters: Joan Dole|的
+_GAP = re.compile(r"[ :]{1,2}|")
+_NAME_WORD = re.compile(rf"({_WORD})|([a-z]{{2,3}}) (?=[A-Z])")
+_NAME_BEFORE = re.compile(rf"(?:(?:{_WORD}) ){{0,3}}(?:{_WORD})$")
+_ANY_WORD = re.compile(r"[\w'’.\-]+")
+_BODY_WORD = re.compile(r"[\w'’.&\-]+|,")
+_BODY_AFTER = re.compile(rf" (?:the )?((?:{_WORD})(?: (?:(?:{_WORD})|and|of|&)){{0,5}})")
 _LONGEST_PERSON = 4
 _LONGEST_BODY = 7
 
@@ -83,11 +89,7 @@ class EnglishNames:
                     yield hit.start(), end
         for pattern, least in ((self._self, 1), (self._acted, 1), (self._label, 1)):
             for hit in pattern.finditer(text):
-                link = (
-                    _LINK.match(text, hit.end())
-                    if pattern is self._label
-                    else re.compile(r"[ :]{1,2}|").match(text, hit.end())
-                )
+                link = _LINK.match(text, hit.end()) if pattern is self._label else _GAP.match(text, hit.end())
                 start = link.end() if link else hit.end()
                 end = self._name_end(text, start, least=least)
                 if end:
@@ -101,7 +103,7 @@ class EnglishNames:
         """The end of one to four capitalised words at ``start``, particles and initials among them; 0 when none."""
         end, count, at = 0, 0, start
         while count < _LONGEST_PERSON:
-            word = re.compile(rf"({_WORD})|([a-z]{{2,3}}) (?=[A-Z])").match(text, at)
+            word = _NAME_WORD.match(text, at)
             if not word:
                 break
             if word.group(2):
@@ -123,12 +125,12 @@ class EnglishNames:
         return end
 
     def _name_begin(self, text: str, end: int) -> int:
-        hit = re.compile(rf"(?:(?:{_WORD}) ){{0,3}}(?:{_WORD})$").search(text, max(0, end - 40), end)
+        hit = _NAME_BEFORE.search(text, max(0, end - 40), end)
         if not hit:
             return end
         start = hit.start()
         while start < end:  # "Our Dana Reyes": leave off leading words that are no names
-            word = re.compile(r"[\w'’.\-]+").match(text, start)
+            word = _ANY_WORD.match(text, start)
             if not word or word.group().lower() not in self._not:
                 break
             start = word.end() + 1
@@ -154,7 +156,7 @@ class EnglishNames:
                 if start < hit.start():
                     yield start, hit.end()
         for hit in self._before.finditer(text):
-            body = re.compile(rf" (?:the )?((?:{_WORD})(?: (?:(?:{_WORD})|and|of|&)){{0,5}})").match(text, hit.end())
+            body = _BODY_AFTER.match(text, hit.end())
             if body:
                 said = re.sub(r"(?: (?:and|of|&))+$", "", body.group(1))
                 if said.split()[0].lower() not in self._not:
@@ -162,7 +164,7 @@ class EnglishNames:
 
     def _body_begin(self, text: str, end: int, *, formed: bool) -> int:
         """Where the capitalised run before a form begins: Hollin & Frey|LLC; leading ordinary words fall away."""
-        words = list(re.compile(r"[\w'’.&\-]+|,").finditer(text, max(0, end - 80), end))
+        words = list(_BODY_WORD.finditer(text, max(0, end - 80), end))
         begin, count = end, 0
         for word in reversed(words):
             said = word.group()
@@ -178,7 +180,7 @@ class EnglishNames:
                 break
             begin, count = word.start(), count + 1
         while begin < end:
-            word_at = re.compile(r"[\w'’.&\-]+|,").match(text, begin)
+            word_at = _BODY_WORD.match(text, begin)
             if not word_at or not (
                 word_at.group().lower() in self._leading or word_at.group() == ","
             ):  # fmt: skip
