@@ -299,6 +299,8 @@ def _act(seen: View, place: Place, around: Frame, replaced: Replaced) -> Act:
     """The strongest act that cues and the verb before the value give."""
     kinds = {cue.kind for cue, _, _ in seen.cues if place.index in cue.covers}
     old = replaced.old_of(place.index)
+    if place.index in seen.moved:
+        return "change"
     if old is not None:
         return replaced.acts.get(old, "correct")
     if "withdrawal" in kinds:

@@ -22,6 +22,7 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 def split_moves(seen: View) -> View:
     """The view with such ranges replaced by their second value."""
     changed: dict[int, Mention] = {}
+    moved: dict[int, Value] = {}
     for place in seen.places:
         mention = place.mention
         if not _TO.search(mention.text):
@@ -33,15 +34,13 @@ def split_moves(seen: View) -> View:
             continue
         second = _second(mention.value)
         if second is not None:
-            hit = list(_TO.finditer(mention.text))[-1]
-            start = mention.start + hit.end() + len(mention.text[hit.end() :]) - len(mention.text[hit.end() :].lstrip())
-            changed[place.index] = mention.model_copy(
-                update={"value": second, "start": start, "text": mention.text[start - mention.start :]}
-            )
+            # The span stays: the label stands before "from", and both values are evidence.
+            changed[place.index] = mention.model_copy(update={"value": second})
+            moved[place.index] = mention.value
     if not changed:
         return seen
     mentions = tuple(changed.get(index, mention) for index, mention in enumerate(seen.scan.mentions))
-    return replace(seen, scan=seen.scan.model_copy(update={"mentions": mentions}))
+    return replace(seen, scan=seen.scan.model_copy(update={"mentions": mentions}), moved=moved)
 
 
 def _second(value: Value) -> Value | None:

@@ -39,7 +39,8 @@ def owner(view: View, found: Peeled, lex: Lexicon, place: Place) -> tuple[str | 
     for name in view.places:
         if name.kind in {"person", "organization"} and name.start == start and name.end <= end:
             rest = view.text[name.end : end]
-            if re.match(r"\s*(?:的|'s)", rest) or (rest and name.mention.text != label):
+            words = [w for w in key(rest).split() if w not in lex.light]
+            if re.match(r"\s*(?:的|'s)", rest) or words:
                 return name.mention.text, _rest(found, name.end - start)
     owned = _OWNED.match(label)
     if owned:

@@ -9,6 +9,7 @@ from ..extractors.assertion import assertion_of
 from ..model import Act, Assertion, Candidate, Part, Span
 from ..values import OrganizationValue, PersonValue, PlaceValue, TextValue, Value
 from .book import Book, Rule
+from .capture_file import CaptureFile
 from .labels import key
 from .view import Place, Segment, View
 
@@ -89,8 +90,6 @@ def _candidate(
         return None
     if rule.trigger is not None and not _triggered(rule, seen, groups, start, end):
         return None
-    if file.slot == "none" and any(2 * (p.end - p.start) > end - start for p in seen.within(start, end)):
-        return None  # a value with a kind of its own is bound by its kind
     if file.slot == "none" and any(_whole_parts(seen, start, end)):
         return None
     if file.take.value != "clause" and any(_walled(seen, segment, hit, group) for group in ("entity", "label")):
@@ -99,6 +98,8 @@ def _candidate(
     mention = _mention_at(seen, start, end, condition.kind if condition else _kinds(file.take.text_kind), taken_back)
     if condition is not None and mention is None:
         return None
+    if mention is None and any(2 * (p.end - p.start) > end - start for p in seen.within(start, end) if _typed(p, file)):
+        return None  # a value with a kind of its own is bound by its kind
     inside = tuple(p.index for p in seen.within(segment.start + hit.start(), segment.start + hit.end()))
     if mention is not None:
         start, end = mention.start, mention.end
@@ -135,12 +136,18 @@ def _candidate(
     )  # fmt: skip
 
 
+def _typed(place: Place, file: CaptureFile) -> bool:
+    """True for a mention that a stretch of text must not swallow."""
+    return place.wall or (file.slot == "none" and place.kind != "number")
+
+
 def _triggered(rule: Rule, seen: View, groups: dict[str, str | None], start: int, end: int) -> bool:
     assert rule.trigger is not None
     assert rule.file.trigger is not None
     label = groups.get("label")
-    if label and rule.trigger.search(label.lower()):
-        return True
+    hits = list(rule.trigger.finditer(label.lower())) if label else []
+    if label and hits:  # "the mediator's fee" names no mediator
+        return not re.sub(r"名称|名字|姓名|\s*(?:'s)?\s*name|\s", "", label.lower()[hits[-1].end() :])
     return not (label and rule.file.trigger.place == "label" and rule.file.take.qualifier == "trigger") and bool(
         rule.trigger.search(seen.low[start:end])
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..extractors.text import Normalized, normalize
 from ..model import Cue, Mention, Scan, Turn
-from ..values import TimeValue
+from ..values import TimeValue, Value
 
 _MARK = re.compile(r"[;。!?\n…]|(?<!\d),|,(?!\d)|\.{2,}|(?<!\d):|:(?!\d)|\.(?=\s|$)| -{1,2} |--")
 _ENDS = re.compile(r"[。!?\n…]|\.")
@@ -61,6 +62,7 @@ class View:
     turn: Turn
     scan: Scan
     norm: Normalized
+    moved: Mapping[int, Value] = field(default_factory=dict)  # mentions that were ranges "from A to B": what they were
 
     @property
     def text(self) -> str:
