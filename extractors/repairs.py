@@ -19,7 +19,7 @@ def align(masked: Masked, layout: Layout, start: int, end: int, taken: Sequence[
 
     Mentions decide: the first one after the phrase replaces the nearest one of its kind before it. Where no mentions
     pair up, words do: a restart at a question word takes back everything, a repeated word everything since it was
-    first said, otherwise as many words as the repair has, at most to the start of the clause. Words in ``taken``
+    first said, otherwise the last word (in Chinese as many characters as the repair has). Words in ``taken``
     (other cues: the "No" of "No, I mean …") are nothing that could be taken back.
     """
     low = _back(layout, start)
@@ -59,7 +59,7 @@ def _words(text: str, left: list[tuple[int, int]], right: list[tuple[int, int]],
         if text[begin:end].casefold() == first:
             return begin, close
     # No anchor: the repair names one thing, so the last thing named goes.
-    count = min(len(left), len(right), 4)
+    count = min(len(left), len(right), 4) if text[right[0][0]] >= "\u3400" else 1  # a Han character is no word
     begin = left[-count][0]
     comma = max(text.rfind(",", 0, left[-1][0]), -1)
     return (begin if begin > comma else left[-1][0]), close
