@@ -28,6 +28,9 @@ from .slots import SlotFile
 
 __all__ = ["LOCK", "Read", "Ruleset", "build", "check_lock", "load", "read_folder", "read_packs", "write_lock"]
 
+# Kinds whose rules are asked on which day they count; a day on any other would be a promise that nobody keeps.
+DATED = frozenset({"gate"})
+
 
 @dataclass(frozen=True, eq=False)
 class _Rule:
@@ -143,6 +146,10 @@ def _ruleset(reads: Iterable[Read], problems: list[Problem], trusting: bool) -> 
             continue
         rule, complaints = validate(parsed.data)
         problems.extend(located(read.source, *complaint) for complaint in complaints)
+        if rule is not None and rule.effective is not None and rule.kind not in DATED:
+            said = f"`effective` has no effect on a {rule.kind}"
+            way_out = "Publish a release with the rule on its first day, and one without it after its last."
+            problems.append(located(read.source, ("effective",), True, said, way_out))
         if rule is not None:
             rules.append(_Rule(read, rule, parsed.digest, parsed.references))
     notes: list[str] = []

@@ -91,8 +91,6 @@ class PolicyFile(RuleFile):
         for name in sorted(set(names)):
             if names.count(name) > 1:
                 raise ValueError(f"two rows are called {name.rpartition('.')[2].partition('@')[0]!r}")
-        if self.effective is not None:
-            raise ValueError("a policy cannot have effective days: publish a release on the day instead")
         return self
 
     def row_name(self, index: int) -> str:
