@@ -43,6 +43,7 @@ _AFTER_ROAD = re.compile(
 )
 _BRANCH = re.compile(r"\([^()]{1,14}(?:店|馆|院|区|楼|分行|支行|校区)\)")
 _START = re.compile(rf"{_HAN}|[A-Za-z0-9]")
+_STOP = re.compile(r"[\s,。;!?、的]")
 _NOT_NAMES = re.compile(r"^[这那某哪什几每各该此本其有无没多大小好]|[的了吗呢吧啊在是和与或下]$")
 
 
@@ -79,7 +80,7 @@ class ChineseAddresses:
         self._before = tuple(places.labels["place_before"])
 
     def find(self, text: str) -> Iterator[Edge]:
-        """Addresses, places, and the parts of addresses that stand alone; of overlapping ones the longest will count."""
+        """Addresses, places and parts of addresses that stand alone; of overlapping ones the longest will count."""
         exact = bytearray(len(text) + 1)  # characters of addresses with a number: no landmark may cut into them
         taken = bytearray(len(text) + 1)
         for draft in self._drafts(text):
@@ -250,7 +251,7 @@ class ChineseAddresses:
         return ends[-1] if ends else 0
 
     def _landmark_end(self, text: str, at: int) -> int:
-        stop = re.compile(r"[\s,。;!?、的]").search(text, at)
+        stop = _STOP.search(text, at)
         limit = min(stop.start() if stop else len(text), at + 16)
         ends = [hit.end() for hit in self._landmark.finditer(text, at + 1, limit)]
         if not ends:

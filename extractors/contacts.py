@@ -50,6 +50,7 @@ _SHORT, _LONG = 7, 15  # ITU-T E.164: at most 15 digits; below 7 no country has 
 # 110, 12345: short numbers exist, but only a label makes them one.
 _LEAST = {"phone": {"run": 3, "": 5}}
 _PHONE_LABELS = ("phone", "call")
+_NATIONAL = 8
 _LABEL_REACH = 24
 _CLAUSE = re.compile(r"[。;!?\n]|,(?!\d)")
 
@@ -231,7 +232,10 @@ def _e164(plain: str, regions: tuple[str, ...]) -> tuple[str | None, str]:
         form = (phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164), str(number.country_code))
         if phonenumbers.is_valid_number(number):
             return form
-        if possible[0] is None and phonenumbers.is_possible_number(number):
+        reason = phonenumbers.is_possible_number_with_reason(number)
+        # Further countries count only when the number is valid there, and a short number has no country.
+        likely = region is None or (region == regions[0] and len(str(number.national_number)) >= _NATIONAL)
+        if likely and reason == phonenumbers.ValidationResult.IS_POSSIBLE:
             possible = form
     return possible
 

@@ -109,9 +109,10 @@ class EnglishPlaces:
                 written = said.rstrip(".").isupper() or low == "dc" or (said[0].isupper() and low not in self._not)
                 if code and (written or (hit.group(1) != " " and low not in self._not)):
                     return hit.start(2) + len(said.rstrip("."))
-            elif low in self.gazetteer.states or low in self.gazetteer.countries or low in self._regions:
-                if low not in self._ambiguous:
-                    return hit.start(2) + len(said.rstrip("."))
+            elif low not in self._ambiguous and (
+                low in self.gazetteer.states or low in self.gazetteer.countries or low in self._regions
+            ):
+                return hit.start(2) + len(said.rstrip("."))
         return end
 
     def _landmarks(self, flat: str) -> Iterator[tuple[int, int]]:
