@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeVar
 
 Compiled = Callable[[Mapping[str, Any]], Any]
+Call = TypeVar("Call", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -24,10 +25,10 @@ class Function:
 FUNCTIONS: dict[str, Function] = {}
 
 
-def function(name: str, gives: str = "") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def function(name: str, gives: str = "") -> Callable[[Call], Call]:
     """Register a pure function for value expressions. Returning None means "these parts do not fit together"."""
 
-    def register(call: Callable[..., Any]) -> Callable[..., Any]:
+    def register(call: Call) -> Call:
         known = FUNCTIONS.get(name)
         if known is not None and known.call.__module__ != call.__module__:
             raise ValueError(f"function {name!r} is registered by {known.call.__module__} already")
@@ -52,15 +53,54 @@ class ExpressionError(ValueError):
 
 
 def compile_expression(source: str) -> Expression:
-    """Compile calls, names, constants, signs and lists; anything else is an ExpressionError."""
+    """Compile calls, names, constants, signs and lists; anything else is an ExpressionError.
+
+    A call within a call that gives None makes the whole None: no function is handed parts that do not fit together.
+    """
     try:
         tree = ast.parse(source.strip(), mode="eval").body
     except SyntaxError as error:
         raise ExpressionError(f"cannot read the expression {source!r}: {error.msg}") from None
     names: set[str] = set()
-    run = _compile(tree, names)
+    run = _whole(_compile(tree, names)) if _nested(tree) else _compile(tree, names)
     gives = FUNCTIONS[tree.func.id].gives if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) else ""
     return Expression(source, run, frozenset(names), gives)
+
+
+class _DoNotFit(Exception):
+    """An inner call gave None."""
+
+
+def _nested(tree: ast.expr) -> bool:
+    """True when there is a call within the outermost node."""
+    return any(isinstance(node, ast.Call) for node in ast.walk(tree) if node is not tree)
+
+
+def _whole(run: Compiled) -> Compiled:
+    """The outermost node: what does not fit inside gives None here."""
+
+    def outermost(variables: Mapping[str, Any]) -> Any:
+        try:
+            return run(variables)
+        except _DoNotFit:
+            return None
+
+    return outermost
+
+
+def _inner(node: ast.expr, names: set[str]) -> Compiled:
+    """A closure for an argument; a call that gives None ends the whole expression."""
+    run = _compile(node, names)
+    if not isinstance(node, ast.Call):
+        return run
+
+    def fitting(variables: Mapping[str, Any]) -> Any:
+        value = run(variables)
+        if value is None:
+            raise _DoNotFit
+        return value
+
+    return fitting
 
 
 def _compile(node: ast.expr, names: set[str]) -> Compiled:
@@ -73,12 +113,12 @@ def _compile(node: ast.expr, names: set[str]) -> Compiled:
         names.add(name)
         return lambda variables: variables.get(name)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
-        inner = _compile(node.operand, names)
+        inner = _inner(node.operand, names)
         if isinstance(node.op, ast.USub):
             return lambda variables: -inner(variables)
         return inner
     if isinstance(node, ast.List | ast.Tuple):
-        items = [_compile(item, names) for item in node.elts]
+        items = [_inner(item, names) for item in node.elts]
         return lambda variables: tuple(item(variables) for item in items)
     if isinstance(node, ast.Call):
         return _compile_call(node, names)
@@ -92,12 +132,12 @@ def _compile_call(node: ast.Call, names: set[str]) -> Compiled:
         close = ", ".join(get_close_matches(said, sorted(FUNCTIONS), 3)) or "none like it"
         raise ExpressionError(f"unknown function {said!r}; known: {close}")
     call = FUNCTIONS[node.func.id].call
-    arguments = [_compile(argument, names) for argument in node.args]
+    arguments = [_inner(argument, names) for argument in node.args]
     keywords: list[tuple[str, Compiled]] = []
     for keyword in node.keywords:
         if keyword.arg is None:
             raise ExpressionError("** is not allowed in a value")
-        keywords.append((keyword.arg, _compile(keyword.value, names)))
+        keywords.append((keyword.arg, _inner(keyword.value, names)))
     if not keywords and len(arguments) == 1:
         only = arguments[0]
         return lambda variables: call(only(variables))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -70,6 +71,13 @@ def item_fields(item: MemoryItem) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def fault(error: Exception) -> str:
+    """A mistake of Recordari's own, told with the innermost place, so that it can be reported."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(last.filename).name}:{last.lineno}"
+    return f"internal error in {place}: {type(error).__name__}: {error}. Please report it with this line"
+
+
 # ---------------------------------------------------------------- extract
 def extract_lines(path: str, folders: Sequence[Path], *, packs: bool, ner: bool) -> int:
     """Texts in, mentions and cues out."""
@@ -93,6 +101,8 @@ def extract_lines(path: str, folders: Sequence[Path], *, packs: bool, ner: bool)
             lines.report(lines.number, told(error))
         except IntakeError as error:
             lines.report(lines.number, str(error))
+        except Exception as error:  # one line that trips a fault of ours must not cost the others
+            lines.report(lines.number, fault(error))
         else:
             emit(scan_fields(request.id, found))
 
@@ -114,7 +124,11 @@ def rehearse_lines(path: str, folders: Sequence[Path], *, packs: bool, ner: bool
         except IntakeError as error:
             lines.report(lines.number, str(error))
             return
-        decisions, items = memory.rehearse(turns)
+        try:
+            decisions, items = memory.rehearse(turns)
+        except Exception as error:  # one dialogue that trips a fault of ours must not cost the others
+            lines.report(lines.number, fault(error))
+            return
         emit(
             {
                 "id": id_,
