@@ -66,7 +66,7 @@ def _sources(root: Path) -> Iterable[Path]:
     for name in CODE:
         place = root / name
         if place.is_dir():
-            yield from sorted(place.glob("*.py"))
+            yield from sorted(place.rglob("*.py"))
         elif place.exists():
             yield place
 
