@@ -75,7 +75,8 @@ def between(low: Num | Measure, high: Num | Measure) -> Num | Measure | None:
     if left.amount is None or right.amount is None or left.bound != "=" or right.bound != "=":
         return None
     first = left.amount
-    if left.scale == 1 and right.scale > 1 and first * right.scale < right.amount:
+    lends = right.scale > 1 if left.scale == 1 else left.scale < 10_000 <= right.scale  # 八百到九百亿
+    if lends and first * right.scale < right.amount:
         first *= right.scale
     if first >= right.amount:
         return None
@@ -207,6 +208,10 @@ def finish_number(value: Num, context: Context, place: Place) -> NumberValue | N
     """A bare number; one Chinese digit alone (一 in 一下) and units alone (千万 in 千万别) say nothing."""
     del context
     alone = place.text == place.normalized.text.strip(" \n.。!！")
+    if place.text.lower() == "one" and not alone:
+        return None  # which one, that one
+    if place.text[0] == "0" and place.text[1:2].isdigit():
+        return None  # 09 is part of a date or a code
     if not place.text.isascii() and not alone and (len(place.text) == 1 or not set(place.text) - _UNITS):
         return None
     return NumberValue(**fields(value))
@@ -220,7 +225,8 @@ def finish_percent(value: Measure, context: Context, place: Place) -> PercentVal
 
 
 @finisher("quantity")
-def finish_quantity(value: Measure, context: Context, place: Place) -> QuantityValue:
-    """A number of units."""
-    del context, place
+def finish_quantity(value: Measure, context: Context, place: Place) -> QuantityValue | None:
+    """A number of units; 一个 and its like are an article, not a count (table ``articles``)."""
+    if place.text in context.tables.get("articles", ()):
+        return None
     return QuantityValue(**fields(value.num), unit=value.unit, per=value.per, base=value.base)

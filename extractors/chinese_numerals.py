@@ -68,6 +68,8 @@ ARABIC = re.compile(r"[0-9]{1,3}(?:,[0-9]{3}){1,4}(?:\.[0-9]{1,4})?|[0-9]{1,12}(
 RUN = re.compile(r"[零〇○一二三四五六七八九两壹贰叁肆伍陆柒捌玖貮参廿卅卌十拾百佰千仟几数上]")
 # A digit string (year, telephone number) has no unit: its characters are read one by one.
 DIGIT_STRING = re.compile(r"[零〇○一二三四五六七八九壹贰叁肆伍陆柒捌玖]{2,16}")
+_CAPITALS = frozenset("壹贰叁肆伍陆柒捌玖貮参拾")  # 陆 and 拾 are words too: 陆地, 拾起
+_AFTER_CAPITAL = frozenset("元圆块角分毛成折倍%份")
 _CALENDAR = frozenset("月号日点年时")
 _FEW = (Decimal(1), Decimal(10))
 
@@ -139,12 +141,12 @@ def _whole(text: str, at: int) -> _Read | None:
         factor = scale[0] if scale else 1
         num = section.num
         if factor >= last:
-            whole = total + (num.amount or 0)
+            so_far = total + (num.amount or 0)
             if factor < 10**8 or last >= 10**8 or num.exact is None or scale is None:
                 break
             total, last = Decimal(0), factor  # 四千万八千三百亿: the larger unit counts all before it
-            result = _Read(Num(whole * factor, scale=factor), scale[1], factor)
-            end, unit, total = scale[1], factor, whole * factor
+            result = _Read(Num(so_far * factor, scale=factor), scale[1], factor)
+            end, unit, total = scale[1], factor, so_far * factor
             continue
         stop = scale[1] if scale else section.end
         alone = num.amount is not None and num.bound == "=" and not num.approx and section.unit == 1
@@ -299,7 +301,12 @@ def find(text: str) -> Iterator[tuple[int, int, Num, bool]]:
             continue
         if got is not None:
             end = got[1]
-            if text[start:end] not in {"百", "千", "佰", "仟"}:
+            lone_capital = (
+                end == start + 1
+                and text[start] in _CAPITALS
+                and (text[end : end + 1] not in _AFTER_CAPITAL and text[start - 1 : start] not in {"之", "点", "又"})
+            )
+            if text[start:end] not in {"百", "千", "佰", "仟"} and not lone_capital:
                 yield start, end, got[0], False
             point = text.find("点", start, end)
             if point > start:  # 三点五: a clock may need the parts

@@ -165,7 +165,7 @@ class Matcher:
         starts = [m.start() for m in _STARTS.finditer(low)]
         self.plain.find(low, starts, found)
         if self.cased.spellings:
-            self.cased.find(text, starts if low != text else [at for at in starts if not letter(text[at])], found)
+            self.cased.find(text, starts, found)
         if self.glued.spellings:
             self.glued.find(low, [i for i, c in enumerate(low) if not c.isspace()], found)
         for trigger, patterns in self._sets:

@@ -37,6 +37,15 @@ def coins(number: Num, coin: tuple[str, Any]) -> Measure | None:
     return Measure(number.times(Decimal(str(worth))), "money", currency)
 
 
+@function("coins_and", gives="coins")
+def coins_and(number: Num, digit: Num) -> Measure | None:
+    """七毛八 → 0.78."""
+    a, b = number.exact, digit.exact
+    if a is None or b is None or a % 1 or b % 1 or not (0 < a < 10 and 0 < b < 10):
+        return None
+    return Measure(Num((a * 10 + b) / 100), "money", "元")
+
+
 @function("add_coins")
 def add_coins(whole: Measure, part: Measure) -> Measure | None:
     """3 dollars 50 cents, 237元2角, 2角5分: the smaller coin after the larger."""

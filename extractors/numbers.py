@@ -179,6 +179,8 @@ def english(low: str) -> Iterator[Edge]:
             if end > match.start():
                 yield Edge("number", match.start(), end, Num(value, scale=scale), "numbers.english", 1, 0)
                 at = max(at, end)
+        elif match[0] == "half":  # more than half: a number in company only
+            yield Edge("number", match.start(), at, Num(Decimal("0.5")), "numbers.english", 1, 1, True)
 
 
 def spelled(low: str, start: int) -> tuple[Decimal, int, int] | None:
@@ -234,9 +236,8 @@ def _words(low: str, start: int) -> tuple[Decimal, int, int] | None:
         word, end = token[1], token.end()
         if word == "and" and previous:
             mixed = _share(low, end + 1)
-            if mixed is not None:  # a million and a half: half a million; a hundred and a half: a half
-                unit = last if previous in _MULTIPLES and last >= 1000 and group == 0 and last < 10**16 else 1
-                return _of_scale(low, total + group + mixed[0] * unit, mixed[1])
+            if mixed is not None:
+                return _mixed(low, total + group, mixed, last if group == 0 else 1)
             if previous not in _MULTIPLES:
                 break
         elif word in {"a", "an"} and not previous:
@@ -272,6 +273,14 @@ def _words(low: str, start: int) -> tuple[Decimal, int, int] | None:
             best = (total + group, end, last if word in _MULTIPLES and group == 0 else 1)
         previous, at = word, end
     return best
+
+
+def _mixed(low: str, whole: Decimal, part: tuple[Decimal, int], unit: int) -> tuple[Decimal, int, int]:
+    """A whole and a share: three and a half (million); a million and a half; a billion and three quarters million."""
+    value, end, scale = _of_scale(low, part[0], part[1])
+    if scale > 1:
+        return (whole * scale if whole < scale else whole) + value, end, scale
+    return whole + part[0] * (unit if 1000 <= unit < 10**16 else 1), end, 1
 
 
 def _after_point(low: str, at: int, whole: Decimal) -> tuple[Decimal, int, int] | None:

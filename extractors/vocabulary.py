@@ -33,5 +33,6 @@ class VocabularyFile(RuleFile):
 
     def entries(self) -> dict[str, Scalar]:
         """Word → value; a word of a list means itself, a label's word means its concept."""
-        plain = dict(self.words) if isinstance(self.words, dict) else {word: word for word in self.words}
+        plain: dict[str, Scalar] = {}
+        plain.update(self.words if isinstance(self.words, dict) else {word: word for word in self.words})
         return plain | {word: concept for concept, words in self.labels.items() for word in words}
