@@ -74,7 +74,7 @@ def bind(turn: Turn, candidate: Candidate, known: Known, ruleset: RulesetLike, g
 
 def _placed(turn: Turn, candidate: Candidate, known: Known, book: Book, look: Lookup) -> _Draft:
     """Slot, qualifier, entity and target, in the order of the design."""
-    entity = _entity(turn, candidate, known)
+    entity = _entity(turn, candidate, known, book)
     draft = _Draft(candidate.slot, candidate.qualifier, entity, candidate.value)
     if turn.speaker == "user" and known.proposals:
         answered = _answer(candidate, known, draft, look)
@@ -110,12 +110,12 @@ def _settled(draft: _Draft, found: Found, candidate: Candidate, book: Book) -> _
     return replace(draft, slot=item.slot, qualifier=item.qualifier, entity=item.entity, target=item, binding=found.how)
 
 
-def _entity(turn: Turn, candidate: Candidate, known: Known) -> str:
+def _entity(turn: Turn, candidate: Candidate, known: Known, book: Book) -> str:
     """Who it is about: as said, the one named last for a pronoun, else the principal."""
     if candidate.entity is None:
         return turn.entity
     if candidate.entity != LAST_NAMED:
-        return candidate.entity
+        return _by_role(candidate.entity, known, book)
     for said in reversed(known.recent):
         if said.entity and said.entity != turn.entity:
             return said.entity
@@ -123,6 +123,19 @@ def _entity(turn: Turn, candidate: Candidate, known: Known) -> str:
         if item is not None and item.kind in {"organization", "person"}:
             return item.value.canonical
     return "third party"
+
+
+def _by_role(entity: str, known: Known, book: Book) -> str:
+    """乙方联系人 is whoever is known in that role."""
+    named = key(entity)
+    for item in known.live():
+        if item.slot not in {"party", "owner", "witness"} or item.kind not in {"person", "organization"}:
+            continue
+        words = book.slot_words.get(item.slot)
+        role = key(words.sub(" ", entity)) if words is not None else named
+        if item.qualifier and item.qualifier in {named, role} and (role != named or item.slot != "owner"):
+            return item.value.canonical
+    return entity
 
 
 def _answer(candidate: Candidate, known: Known, draft: _Draft, look: Lookup) -> _Draft | None:

@@ -21,6 +21,7 @@ from .view import Place, View, view
 __all__ = ["CaptureFile", "Captured", "capture"]
 
 _NOW_AFTER = re.compile(r"\s*(?:now\b|instead\b|from now on\b|了\s*$)")
+_NAMING = frozenset({"party", "owner", "witness"})
 _MINE = re.compile(r"\b(?:me|my|us|our)\b|我")
 _DAY_ALONE = re.compile(r"(?:the\s+)?\d{1,2}(?:st|nd|rd|th)|[0-9一二三四五六七八九十廿]{1,3}(?:日|号)", re.IGNORECASE)
 _DAY = re.compile(r"\d{4}-\d{2}-(\d{2})")
@@ -75,6 +76,7 @@ def capture(turn: Turn, scan: Scan, ruleset: RulesetLike) -> Captured:
     for index, act in sorted(replaced.alone.items()):
         found.append(_withdrawn(seen, index, act))
         used.add(index)
+    found = _apposed(seen, found)
     found.extend(fragments(seen, book, tuple(found), frozenset(used) | replaced.indices))
     if turn.speaker == "assistant":
         found = [c if c.act in {"confirm", "reject"} else c.model_copy(update={"act": "propose"}) for c in found]
@@ -84,6 +86,23 @@ def capture(turn: Turn, scan: Scan, ruleset: RulesetLike) -> Captured:
     ordered = sorted(found, key=lambda c: (c.start, c.end, c.rule))
     gate, rule = _gate(turn, scan, ruleset)
     return Captured(tuple(ordered), gate, rule, tuple(sorted(replaced.indices)))
+
+
+def _apposed(seen: View, found: list[Candidate]) -> list[Candidate]:
+    """乙方联系人是邱明，电话…: a number right after somebody is named in the sentence is that person's."""
+    out: list[Candidate] = []
+    for candidate in found:
+        if candidate.kind in {"phone", "email", "address"} and candidate.entity is None and candidate.slot is not None:
+            start, _ = seen.norm.inside(candidate.start, candidate.end)
+            segment = seen.segment_at(start)
+            if not _MINE.search(seen.low[segment.start : start]):
+                for other in found:
+                    at = seen.segment_at(seen.norm.inside(other.start, other.end)[0])
+                    near = at.sentence == segment.sentence and at.index == segment.index - 1
+                    if near and other.slot in _NAMING and other.kind in {"person", "organization"} and other.value:
+                        candidate = candidate.model_copy(update={"entity": other.value.canonical})
+        out.append(candidate)
+    return out
 
 
 def _gate(turn: Turn, scan: Scan, ruleset: RulesetLike) -> tuple[str, str | None]:

@@ -27,6 +27,7 @@ _JOINED = re.compile(r"^.*\b(?:is|are|was|were|has|have)\b.*\band\b", re.IGNOREC
 _ACCORDING = re.compile(r"(?<=.)(?:按照|按|以|照)")
 _SUBJECT_OF = re.compile(r"(?P<subject>[^\n]*[\u3400-\u9fff]{2,}?)(?:是|为|等于)[\u3400-\u9fff]{2,}的\s*$")
 _INSIDE = re.compile(r"(?P<noun>[\u3400-\u9fff]{2,4}?)(?=大概|大约|约|差不多|是|为|有|[0-9一二三四五六七八九十两])")
+_POINTING = re.compile(r"\s*(?:it's|it is|that's|that is|that'd be|就是|即)\s*$", re.IGNORECASE)
 _MOVED = re.compile(r"(?:都|就|也|又)?(?:改了|变了|改一下|换了|要改|有变|相应调整)$")
 _DEFINITE = re.compile(r"(?:\b(?:the|that|this)\s|那个|这个|那笔|这笔|该)\s*(?:\S+\s*){0,3}$")
 # Words of these cues are no part of a label.
@@ -94,7 +95,8 @@ def _frame(view: View, place: Place, lex: Lexicon, skip: frozenset[int]) -> Fram
     inherited = False
     if not _content(found.text, lex) and not (predicate and _content(predicate, lex) and not attribute):
         light = bool(found.text) or bool(predicate)
-        more = _inherit(view, segment, lex, skip, light and not attribute)
+        pointing = bool(_POINTING.match(view.text[segment.start : place.start])) and not attribute
+        more = _inherit(view, segment, lex, skip, light and not attribute, pointing)
         if more is not None:
             act = found.act if found.act != "state" else more.act
             if not entity:
@@ -226,8 +228,10 @@ def _after(view: View, place: Place, segment: Segment) -> str:
     return _AFTER_LEAD.sub("", text.strip()).strip()
 
 
-def _inherit(view: View, segment: Segment, lex: Lexicon, skip: frozenset[int], light: bool) -> Peeled | None:
-    """The label of what the sentence was about before this clause."""
+def _inherit(
+    view: View, segment: Segment, lex: Lexicon, skip: frozenset[int], light: bool, pointing: bool
+) -> Peeled | None:
+    """The label of what the sentence was about before this clause; ``pointing``: the clause says "it's" of it."""
     for earlier in reversed(view.segments[: segment.index]):
         if earlier.sentence != segment.sentence:
             return None
@@ -254,7 +258,7 @@ def _inherit(view: View, segment: Segment, lex: Lexicon, skip: frozenset[int], l
         found = lex.peel(text)
         if not _content(found.text, lex) or not lex.peel(_all_uncued(view, earlier.start, stop)).text:
             continue
-        if void or moved or corrected or inside or segment.mark == ":":
+        if void or moved or corrected or inside or pointing or segment.mark == ":":
             return replace(found.shifted(earlier.start), act=act)
         if not light:
             return None  # another matter was mentioned in between

@@ -10,6 +10,10 @@ from ..extractors.text import normalize
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _TOKEN = re.compile(r"[\u3400-\u9fff]+|[A-Za-z0-9][A-Za-z0-9_&+-]*(?:'[a-z]+)?")
+_PASSIVE = re.compile(
+    r"\b(?:(?:has|have|had)\s+been|was|were|got|is\s+being)\s+[a-z-]+(?:ed|wn|en|ut)\s+(?:up\s+|down\s+)?to\s*$"
+    r"|(?:打折|优惠|协商|谈判|谈|调整|修改|变更|核定|审批|批准|压价|还价)后(?:是|为)?\s*$"
+)
 _EDGE = " \t\n,;:.!?。、\"'()（）《》「」-~#@/"
 # Words that never tell two labels apart; a last "a" stays ("Option A").
 _DROPPED = frozenset(
@@ -152,6 +156,9 @@ class Lexicon:
         """Strip copulas on the right and openers on the left."""
         start, end, act, copula = 0, len(text), "state", False
         low = text.lower()
+        passive = _PASSIVE.search(low)
+        if passive:  # "has been upsized to", 打折后是
+            end, act, copula = passive.start(), "change", True
         while True:
             while end > start and low[end - 1] in _EDGE:
                 end -= 1
@@ -193,8 +200,15 @@ class Lexicon:
         low = self.bounds.sub(" ", low)
         if slot_words is not None:
             low = slot_words.sub(" ", low)
-        words = [w for w in tokens(low) if w not in self.light]
+        words = [self._heavy(w) for w in tokens(low) if w not in self.light]
         return " ".join(words)
+
+    def _heavy(self, word: str) -> str:
+        """首期款支付 is about the 首期款: a light verb at the end of a run of Chinese is taken off."""
+        for size in (3, 2):
+            if len(word) >= size + 2 and word[-size:] in self.light and _HAN.match(word):
+                return word[:-size]
+        return word
 
 
 def _stronger(one: str, other: str) -> str:

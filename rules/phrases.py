@@ -98,7 +98,9 @@ def _candidate(
     mention = _mention_at(seen, start, end, condition.kind if condition else _kinds(file.take.text_kind), taken_back)
     if condition is not None and mention is None:
         return None
-    if mention is None and any(2 * (p.end - p.start) > end - start for p in seen.within(start, end) if _typed(p, file)):
+    if mention is None and any(
+        2 * (min(p.end, end) - max(p.start, start)) > end - start for p in seen.places if _typed(p, file)
+    ):
         return None  # a value with a kind of its own is bound by its kind
     inside = tuple(p.index for p in seen.within(segment.start + hit.start(), segment.start + hit.end()))
     if mention is not None:
