@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recordari.extractors.scan import scan
+from recordari.extractors.scan import Extraction, scan
 from recordari.llm_polish.guard import GROWTH, SLACK, Accepted, Key, Refused, guard, parsed
 from recordari.model import Assertion, Candidate, Scan
 from recordari.rules.load import load
@@ -24,9 +24,14 @@ def blind(sentence: str) -> frozenset[Key]:
 
 
 @cache
+def extraction() -> Extraction:
+    return load().extraction
+
+
+@cache
 def read(sentence: str) -> frozenset[Key]:
     """The real scan of the shipped rules."""
-    return parsed(scan(sentence, load().extraction, ner=False), ())
+    return parsed(scan(sentence, extraction(), ner=False), ())
 
 
 def judged(rewritten: str, template: str = EN, said: str = "", keep: tuple[str, ...] = ()) -> str:
