@@ -127,6 +127,13 @@ def fraction(numerator: Num, denominator: Num, whole: Num | None = None) -> Num 
     return Num(share + (whole.exact or Decimal(0) if whole is not None else Decimal(0)))
 
 
+@function("ratio", gives="number")
+def ratio(numerator: Num, denominator: Num) -> Num | None:
+    """3/4, 16/5; but 2022/23 is a season."""
+    whole = [n.exact for n in (numerator, denominator) if n.exact is not None and n.exact % 1 == 0 and n.exact < 1000]
+    return fraction(numerator, denominator) if len(whole) == 2 else None
+
+
 @function("share", gives="rate")
 def share(number: Num, of: int = 100, base: str | None = None) -> Measure:
     """Per cent (of 100), per mille (of 1000) …: kept as per cent."""
@@ -208,8 +215,8 @@ def finish_number(value: Num, context: Context, place: Place) -> NumberValue | N
     """A bare number; one Chinese digit alone (一 in 一下) and units alone (千万 in 千万别) say nothing."""
     del context
     alone = place.text == place.normalized.text.strip(" \n.。!！")
-    if place.text.lower() == "one" and not alone:
-        return None  # which one, that one
+    if place.text.lower().split()[-1] == "one" and value.amount == 1 and not alone:
+        return None  # which one, that one, some one
     if place.text[0] == "0" and place.text[1:2].isdigit():
         return None  # 09 is part of a date or a code
     if not place.text.isascii() and not alone and (len(place.text) == 1 or not set(place.text) - _UNITS):
