@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from .lengths import Impossible, Unit
 from .periods import Period, calendar, day_of, floor, midnight, move, step, third, unit_at
-from .time_values import Containing, Cycle, Edge, Impossible, Nearest, Node, Now, Nth, Shifted, Unit, Window, Years
+from .time_values import Containing, Cycle, Edge, Nearest, Node, Now, Nth, Shifted, Window, Years  # fmt: skip
 
 _DAY = timedelta(days=1)
 
@@ -91,10 +92,7 @@ def _nth_unit(outer: Period, unit: Unit, n: int, count: int) -> Period:
             last -= timedelta(days=7)
     else:
         first, last = outer.start, floor(step(outer.end, "second", -1), unit)
-    if n > 0:
-        start = step(first, unit, n - 1)
-    else:
-        start = step(last, unit, n + 1 - (count - 1))
+    start = step(first, unit, n - 1) if n > 0 else step(last, unit, n + 1 - (count - 1))
     period = unit_at(start, unit)
     if not outer.start - timedelta(days=3) <= period.start < outer.end:
         raise Impossible(f"the period has no {abs(n)}th {unit}")

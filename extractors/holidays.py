@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import Any
 
-from .time_values import Impossible
+from .lengths import Impossible
 
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _RULE = re.compile(r"^(?P<calendar>[a-z]+)(?: (?P<rest>.*?))?(?: shift (?P<offset>[+-]?\d+))?(?: for (?P<days>\d+))?$")
@@ -17,9 +17,9 @@ _RULE = re.compile(r"^(?P<calendar>[a-z]+)(?: (?P<rest>.*?))?(?: shift (?P<offse
 def dates_of(rule: str, year: int) -> tuple[tuple[date, date], ...]:
     """First day and day after the last of the holiday in ``year``; empty when the year has none.
 
-    ``fixed 12-25`` · ``nth 11 thu 4`` (-1: the last) · ``before 05-25 mon`` · ``after 11-01 tue`` ·
-    ``easter -2`` · ``orthodox`` · ``lunar 8-15`` · ``term 清明`` · ``hebrew 7-1`` · ``islamic 9-1`` ·
-    ``list 2026-11-08 …`` (days as published) · ``every 4 2000 …`` (only each fourth year); then ``shift -1`` in days and a length, ``for 3``.
+    ``fixed 12-25`` · ``nth 11 thu 4`` (-1: the last) · ``before 05-25 mon`` · ``after 11-01 tue`` · ``easter -2`` ·
+    ``orthodox 0`` · ``lunar 8-15`` · ``term 清明`` · ``hebrew 7-1`` · ``islamic 9-1`` · ``list 2026-11-08 …`` (days as
+    published) · ``every 4 2000 …`` (only each fourth year); then ``shift -1`` in days and a length, ``for 3``.
     """
     match = _RULE.match(rule)
     if match is None:
@@ -82,15 +82,24 @@ def _list(rest: str, year: int) -> list[date]:
 
 
 def _easter(rest: str, year: int) -> list[date]:
-    from dateutil.easter import EASTER_WESTERN, easter
-
-    return [easter(year, EASTER_WESTERN) + timedelta(days=int(rest or 0))] if 1583 <= year <= 4099 else []
+    """Western Easter (the anonymous Gregorian rule) and days from it."""
+    a, (b, c) = year % 19, divmod(year, 100)
+    d, e = divmod(b, 4)
+    h = (19 * a + b - d - (b - (b + 8) // 25 + 1) // 3 + 15) % 30
+    i, k = divmod(c, 4)
+    weekday = (32 + 2 * e + 2 * i - h - k) % 7
+    m = (a + 11 * h + 22 * weekday) // 451
+    month, day = divmod(h + weekday - 7 * m + 114, 31)
+    return [date(year, month, day + 1) + timedelta(days=int(rest or 0))] if year >= 1583 else []
 
 
 def _orthodox(rest: str, year: int) -> list[date]:
-    from dateutil.easter import EASTER_ORTHODOX, easter
-
-    return [easter(year, EASTER_ORTHODOX) + timedelta(days=int(rest or 0))] if 1583 <= year <= 4099 else []
+    """Orthodox Easter (Meeus's Julian rule, moved into our calendar) and days from it."""
+    d = (19 * (year % 19) + 15) % 30
+    e = (2 * (year % 4) + 4 * (year % 7) - d + 34) % 7
+    month, day = divmod(d + e + 114, 31)
+    behind = year // 100 - year // 400 - 2
+    return [date(year, month, day + 1) + timedelta(days=behind + int(rest or 0))] if year >= 1583 else []
 
 
 def _lunar(rest: str, year: int) -> list[date]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from calendar import monthrange
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 
-from .time_values import Impossible, Length, Unit
+from .lengths import Impossible, Length, Unit
 
 _MONTHS: dict[Unit, int] = {"month": 1, "quarter": 3, "half": 6, "year": 12, "decade": 120, "century": 1200}
 _SECONDS: dict[Unit, int] = {"second": 1, "minute": 60, "hour": 3600}
@@ -14,7 +14,7 @@ _SECONDS: dict[Unit, int] = {"second": 1, "minute": 60, "hour": 3600}
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """From ``start`` to ``end`` (exclusive), said at the precision of ``grain``; ``single`` when it is one such unit."""
+    """From ``start`` to ``end`` (exclusive) at the precision of ``grain``; ``single`` when it is one such unit."""
 
     start: datetime
     end: datetime
@@ -35,7 +35,12 @@ def calendar(year: int, month: int = 1, day: int = 1) -> datetime:
         raise Impossible(f"there is no month {month}")
     if not 1 <= day <= monthrange(year, month)[1]:
         raise Impossible(f"{year}-{month:02} has no day {day}")
-    return datetime(year, month, day)
+    return datetime(year, month, day)  # noqa: DTZ001 - wall time; the zone is the one of saying
+
+
+def wall(day: date) -> datetime:
+    """The midnight with which a day begins."""
+    return datetime.combine(day, time())
 
 
 def midnight(moment: datetime) -> datetime:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Literal
 
+from .lengths import Length, Unplaced, coarser
 from .periods import Period, midnight, move
 from .resolve import Policy, clock_on, hours_of, resolve
-from .time_values import Clock, Cycle, Length, Range, Time, Unplaced, coarser
+from .time_values import Clock, Cycle, Range, Time
+
+Half = Literal["am", "pm"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ def _same_half(first: Time, last: Time) -> tuple[Time, Time]:
         return replace(first, clock=replace(a, meridiem=_half_of_start(a, b))), last
     if b.ambiguous and last.part is None and a.meridiem is not None:
         later = (b.hour % 12, b.minute or 0) > (a.hour % 12, a.minute or 0)
-        other = "am" if a.meridiem == "pm" else "pm"
+        other: Half = "am" if a.meridiem == "pm" else "pm"
         return first, replace(last, clock=replace(b, meridiem=a.meridiem if later else other))
     if first.part is None and last.part is not None and a.ambiguous:
         return replace(first, part=last.part), last
@@ -64,13 +68,14 @@ def _same_half(first: Time, last: Time) -> tuple[Time, Time]:
     return first, last
 
 
-def _half_of_start(start: Clock, end: Clock) -> str:  # "11 to 3 pm" starts in the morning
+def _half_of_start(start: Clock, end: Clock) -> Half:  # "11 to 3 pm" starts in the morning
     earlier = (start.hour % 12, start.minute or 0) < (end.hour % 12, end.minute or 0)
     return end.meridiem or "am" if earlier else ("am" if end.meridiem == "pm" else "pm")
 
 
 def _follows(first: Time, last: Time) -> bool:
-    assert first.part is not None and last.part is not None and first.clock is not None and last.clock is not None
+    if first.part is None or last.part is None or first.clock is None or last.clock is None:
+        return False
     return last.part.hour(last.clock) >= first.part.hour(first.clock)
 
 

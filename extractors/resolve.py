@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 
 from .counted import COUNTED
 from .holidays import dates_of, lunar_days
-from .periods import Period, add_months, calendar, day_of, floor, midnight, month_of, unit_at
-from .time_values import (
+from .lengths import Impossible, Unit, Unplaced, coarser
+from .periods import Period, add_months, calendar, day_of, floor, midnight, month_of, unit_at, wall
+from .time_values import (  # fmt: skip
     Clock,
     Cycle,
     Edge,
     Holiday,
-    Impossible,
     Lunar,
     Node,
     Nth,
@@ -23,12 +23,9 @@ from .time_values import (
     Shifted,
     Stretch,
     Time,
-    Unit,
-    Unplaced,
     Which,
-    coarser,
     hour24,
-)  # fmt: skip
+)
 
 _DAY = timedelta(days=1)
 
@@ -265,9 +262,7 @@ def _holiday(node: Holiday, time: Time, now: datetime, policy: Policy) -> list[P
     outer = _years_said(time, now, policy)
 
     def of_year(year: int) -> list[Period]:
-        grain: Unit = "day"
-        return [Period(datetime(a.year, a.month, a.day), datetime(b.year, b.month, b.day), grain, (b - a).days == 1)
-                for a, b in dates_of(node.rule, year)]  # fmt: skip
+        return [Period(wall(a), wall(b), "day", (b - a).days == 1) for a, b in dates_of(node.rule, year)]
 
     if outer is not None:
         found = [p for year in range(outer.start.year, outer.end.year + 1) for p in of_year(year)]
@@ -319,7 +314,7 @@ def _lunar(node: Lunar, time: Time, now: datetime, policy: Policy) -> list[Perio
             why = str(error)
             continue
         single = day is not None
-        found.append(Period(datetime(a.year, a.month, a.day), datetime(b.year, b.month, b.day), "day", single))
+        found.append(Period(wall(a), wall(b), "day", single))
     if not found:
         raise Impossible(why)
     if outer is not None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 from .expression import function
+from .lengths import Length
 from .time_fields import date, whole
 from .time_forms import each, length, moment, range_on, shift_bound, span, span_part
 from .time_periods import of_year
-from .time_values import Holiday, Invalid, Length, Lunar, Range, Recurrence, Time, Unit, merge
+from .time_values import Holiday, Invalid, Lunar, Range, Recurrence, Time, merge  # fmt: skip
 
 
 @function("year_chinese", gives="year")
@@ -106,7 +106,7 @@ def zh_length(n: Any, unit: str, half: bool = False) -> Length | None:
 def each_year(said: Any) -> Recurrence | None:
     """Each year on a date, in a month, on a holiday."""
     if isinstance(said, Time) and isinstance(said.node, Holiday | Lunar) and not said.calendar:
-        return Recurrence(cast(Unit, "year"))
+        return Recurrence("year")
     return each(said)
 
 
@@ -117,25 +117,6 @@ def repeat_clock(said: Recurrence, time: Any) -> Recurrence | None:
     if not isinstance(first, Time) or first.dated or said.clock or said.part:
         return None
     return replace(said, clock=first.clock, part=first.part)
-
-
-_HEAD = re.compile(
-    r"^(?:本)?(?:合同|协议|项目|工程|货物|产品|设备|款项|房屋|股权|订单|方案|系统|证书|材料|文件)|(?:之日|当日|日期?|之时)$"
-)
-_CONCEPTS = {
-    "签订": "signing_date", "签署": "signing_date", "生效": "effective_date", "验收": "acceptance", "验收合格": "acceptance",
-    "竣工": "acceptance", "竣工验收": "acceptance", "完工": "acceptance", "交付": "delivery", "到货": "delivery",
-    "收货": "delivery", "签收": "delivery", "送达": "delivery", "交割": "closing", "上线": "launch", "发布": "launch",
-    "开具": "invoice_date", "到账": "payment_date", "支付": "payment_date", "开工": "commencement", "终止": "expiry",
-    "届满": "expiry", "到期": "expiry", "解除": "termination",
-}  # fmt: skip
-
-
-@function("anchor_zh")
-def anchor_zh(label: str) -> str:
-    """The concept of an event named with its object (货物验收合格), else the label as said."""
-    core = _HEAD.sub("", _HEAD.sub("", label))
-    return _CONCEPTS.get(core, label)
 
 
 @function("loose")

@@ -41,8 +41,8 @@ def _chinese(text: str) -> int | None:
         tail = _chinese(text[1:]) if text[1:] else 0
         return None if tail is None else _TENS[text[0]] + tail
     if "十" in text:
-        head, _, tail = text.partition("十")
-        tens, ones = _DIGITS.get(head, 1 if not head else None), _DIGITS.get(tail, 0 if not tail else None)
+        before, _, after = text.partition("十")
+        tens, ones = _DIGITS.get(before, None if before else 1), _DIGITS.get(after, None if after else 0)
         return None if tens is None or ones is None else tens * 10 + ones
     if any(c not in _DIGITS and not c.isdigit() for c in text) or not text:
         return None
@@ -91,13 +91,10 @@ def year(n: Any, pivot: int | None = None) -> Time | None:
     return Time(year=number) if number is not None and 1 <= number <= 9998 else None
 
 
-_SPOKEN = {
-    word: n
-    for n, word in enumerate(
-        "oh one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen".split()
-    )
-} | {word: 10 * n for n, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
+_ONES = ("oh", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+         "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")  # fmt: skip
+_TENTHS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_SPOKEN = {word: n for n, word in enumerate(_ONES)} | {word: 10 * n for n, word in enumerate(_TENTHS, 2)}
 
 
 @function("spoken_year", gives="year")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, cast
@@ -10,23 +11,11 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from ..values import Bound, Grain, Reading, TimeType, TimeValue, Value
 from .grammar import Context, Place, Refusal, finisher
+from .lengths import Impossible, Length, Unit, Unplaced
 from .periods import Period, step
 from .ranges import clock_range, resolve_range
-from .resolve import Policy, hours_of, resolve
-from .time_values import (
-    Clock,
-    Cycle,
-    Impossible,
-    Invalid,
-    Length,
-    Range,
-    Recurrence,
-    Shifted,
-    Symbolic,
-    Time,
-    Unit,
-    Unplaced,
-)
+from .resolve import Policy, clock_on, hours_of, resolve
+from .time_values import Clock, Cycle, Invalid, Range, Recurrence, Shifted, Symbolic, Time  # fmt: skip
 
 _ANY = datetime(2000, 1, 1)  # noqa: DTZ001 - stands in for "now" where a year is said and now does not matter
 _GRAINS: dict[Unit, Grain] = {
@@ -65,8 +54,8 @@ def _finish(value: Any, context: Context, place: Place) -> Value | None:
     policy = _policy(context)
     now = _local(context)
     if isinstance(value, Range):
-        ends = {"first": _ordered(value.first, context, policy), "last": _ordered(value.last, context, policy)}
-        return _range(replace(value, **ends), now, policy)
+        first, last = _ordered(value.first, context, policy), _ordered(value.last, context, policy)
+        return _range(replace(value, first=first, last=last), now, policy)
     if isinstance(value, Time):
         return _time(_ordered(value, context, policy), now, policy)
     return None
@@ -89,10 +78,8 @@ def _local(context: Context) -> datetime | None:
     if moment is None:
         return None
     if context.timezone and moment.tzinfo is not None:
-        try:
+        with suppress(ZoneInfoNotFoundError, ValueError):  # an unknown name: the zone of said_at stands
             moment = moment.astimezone(ZoneInfo(context.timezone))
-        except (ZoneInfoNotFoundError, ValueError):
-            pass
     return moment.replace(tzinfo=None)
 
 
@@ -172,8 +159,11 @@ def _time(time: Time, now: datetime | None, policy: Policy) -> TimeValue | None:
 
 
 def _unplaced(time: Time) -> TimeValue | None:
-    """Without a time of saying a weekday keeps its name and a yearless date its open year; other words mean nothing."""
-    if time.node is not None or time.within is not None or time.quarter or time.half:
+    """Without a time of saying a weekday keeps its name, a yearless date its open year, a shift its length."""
+    node = time.node
+    if isinstance(node, Shifted) and node.base is None and not time.calendar and not time.clocked:
+        return _symbolic(Symbolic("said_at", node.length, node.sign, time.bound, time.approx))
+    if node is not None or time.within is not None or time.quarter or time.half:
         return None
     clock = f"T{_hours(time.clock.hour, time.clock)}" if time.clock is not None else None
     if time.weekday is not None and time.day is None:
@@ -205,9 +195,9 @@ def _clock_only(time: Time, now: datetime | None, policy: Policy) -> TimeValue:
     if now is not None:
         today = now.replace(hour=0, minute=0, second=0, microsecond=0)
         for days in (0, 1, -1):
-            dated = [resolve_clock(today + timedelta(days=days), time.clock, hour) for hour in hours]
+            dated = [clock_on(today + timedelta(days=days), time.clock, hour) for hour in hours]
             others += [p for p in dated if (p.end > now) == (days >= 0)]
-        past_today = [resolve_clock(today, time.clock, hour) for hour in hours]
+        past_today = [clock_on(today, time.clock, hour) for hour in hours]
         others += [p for p in past_today if p.end <= now]
         others.sort(key=lambda p: (p.end <= now, abs((p.start - today).days), abs(p.start - now)))
     grain: Grain = "hour" if time.clock.minute is None else "minute" if time.clock.second is None else "second"
@@ -225,18 +215,11 @@ def _clock_only(time: Time, now: datetime | None, policy: Policy) -> TimeValue:
     below = time.bound in ("<", "<=")
     edtf = f"../{text}" if below else f"{text}/.."
     ends = {"end": text, "start": None} if below else {"start": text, "end": None}
-    dated = [Reading(end=r.start) if below else Reading(start=r.start) for r in value.readings[:1]]
-    readings = (*dated, Reading(start=text, end=text), *value.readings[:1])
+    sides = [Reading(end=r.start) if below else Reading(start=r.start) for r in value.readings[:1]]
+    readings = (*sides, Reading(start=text, end=text), *value.readings[:1])
     return value.model_copy(
         update={"type": "interval", "edtf": edtf, "bound": time.bound, "readings": readings, **ends}
     )
-
-
-def resolve_clock(day: datetime, clock: Clock, hour: int) -> Period:
-    """A clock on a day, ``hour`` on the 24-hour dial or beyond."""
-    from .resolve import clock_on
-
-    return clock_on(day, clock, hour)
 
 
 def _clock_stretch(
@@ -278,7 +261,7 @@ def _bounded(time: Time, periods: list[Period], since: datetime | None) -> TimeV
         closes = periods[0].start if periods[0].clocked else periods[0].end
         readings.insert(0, Reading(start=_iso(since, unit), end=_iso(closes, unit)))
     readings += _readings(periods[:1])  # the time named itself, for whoever asks which day was said
-    readings += [Reading(start=a, end=b) for _, a, b in values[1:] if (a, b) != (start, end)]
+    readings.extend(Reading(start=a, end=b) for _, a, b in values[1:] if (a, b) != (start, end))
     return TimeValue(
         type="interval", edtf=edtf, start=start, end=end, grain=_grain(periods[0].grain), bound=time.bound,
         approx=time.approx, zone=time.zone, readings=tuple(dict.fromkeys(readings))[:MAX_READINGS],

@@ -8,9 +8,10 @@ from typing import Any, cast
 
 from ..values import Bound
 from .expression import function
+from .lengths import Length, Unit
 from .time_fields import fraction, whole
 from .time_periods import shift
-from .time_values import Cycle, Invalid, Length, Nth, Range, Recurrence, Shifted, Symbolic, Time, Unit, merge
+from .time_values import Cycle, Invalid, Nth, Range, Recurrence, Shifted, Symbolic, Time, merge  # fmt: skip
 
 
 @function("approx")

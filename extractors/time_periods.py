@@ -7,11 +7,27 @@ from typing import Any, cast
 
 from ..values import Bound
 from .expression import function
+from .lengths import Length, Unit
 from .time_fields import whole
-from .time_values import (
-    Containing, Cycle, Edge, Holiday, Invalid, Length, Lunar, Nearest, Now, Nth, Season, Shifted, Stretch, Time,
-    Unit, Which, Window, Years, merge,
-)  # fmt: skip
+from .time_values import (  # fmt: skip
+    Containing,
+    Cycle,
+    Edge,
+    Holiday,
+    Invalid,
+    Lunar,
+    Nearest,
+    Now,
+    Nth,
+    Season,
+    Shifted,
+    Stretch,
+    Time,
+    Which,
+    Window,
+    Years,
+    merge,
+)
 
 
 @function("now", gives="moment")
