@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .store.writing import Writing
 
 WORK = "polish"
+FUNCTION_WORDS = "polish.function_words"
 LEASE = timedelta(minutes=2)
 AGAIN = timedelta(minutes=1)
 TRIES = 5  # an endpoint that failed so often for one sentence will not word it; the template stands
@@ -66,7 +67,7 @@ def polish_waiting(
             language=language_of(item.sentence),
             endpoint=endpoint,
             parse=lambda sentence, turn=turn: _parse(sentence, turn, ruleset, ner),  # type: ignore[misc]
-            function_words=ruleset.words("words.function") if "words.function" in ruleset.files else (),
+            function_words=_function_words(ruleset),
             keep=(item.entity, item.qualifier),
             item=item.id,
         )
@@ -83,6 +84,12 @@ def polish_waiting(
                 tx.outbox.done(work)
         outcomes.append((item.id, str(result.content["why"] or result.content["outcome"]), result.sentence))
     return outcomes
+
+
+def _function_words(ruleset: Ruleset) -> tuple[str, ...]:
+    """Words that a rewriting may add in either language; a set without these vocabularies allows none."""
+    names = [f"{FUNCTION_WORDS}.{language}" for language in ("zh", "en")]
+    return tuple(word for name in names if name in ruleset.files for word in ruleset.words(name))
 
 
 def _reword(tx: Writing, turn: Turn, item: MemoryItem, sentence: str) -> None:
