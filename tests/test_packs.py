@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from recordari.memory import Memory
 from recordari.rules.check import check
 from recordari.rules.engine import ReferenceEngine, disagreements, engine_for
