@@ -11,6 +11,10 @@ from .chart import Edge
 from .recognizer import Lookup
 
 
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_BEFORE_YEAR = {"in", "since", "until", "by", "before", "after", "during", "of"}
+
+
 class EnglishAddresses:
     """Finds addresses in normalised text that is written in Latin letters."""
 
@@ -144,6 +148,8 @@ class EnglishAddresses:
         else:
             if not HOUSE.fullmatch(words[at].text) or (at and flat[words[at].start - 1] in "$€£¥#-./"):
                 return None
+            if at and _YEAR.fullmatch(words[at].text) and words[at - 1].low in _BEFORE_YEAR:
+                return None  # "In 2026 Main Street grew"
             end = self.parts.number(words, at, len(words), draft, strict=True)
             end = self.parts.road(flat, words, end, len(words), draft, strict=True)
             if "road" not in draft.parts or not self._road_is_named(words, draft.parts["road"]):

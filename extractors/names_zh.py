@@ -85,7 +85,7 @@ class ChineseNames:
                 continue  # 帮我叫一辆车
             link = self._link.match(text, hit.end())
             for start in dict.fromkeys((link.end() if link else hit.end(), hit.end())):
-                called = "叫" in text[hit.start() : start]
+                called = "叫" in text[hit.end() : start]
                 end = self._name_end(text, start, own=hit.group() in self._self, called=called)
                 if end:
                     yield start, end
@@ -98,9 +98,10 @@ class ChineseNames:
         if foreign:
             last = text.rfind("·", start, foreign.end()) + 2
             return next((at for at in range(last, foreign.end()) if self._ends(text, at)), foreign.end())
-        if (self._not.match(text, start) and not called) or self._label.match(text, start):
-            return 0
         sure = self._surname(text, start)
+        certain = called or (own and sure)
+        if (self._not.match(text, start) and not certain) or self._label.match(text, start):
+            return 0
         if not sure and not own:
             nickname = re.match(rf"[阿小老]{_HAN}{{1,2}}", text[start:])
             sizes: tuple[int, ...] = (2, 3) if nickname else ()

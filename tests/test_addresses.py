@@ -1,0 +1,213 @@
+"""Addresses and places in both languages: their parts, where they begin and end, and what is none."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from recordari.extractors.gazetteer import gazetteer
+from recordari.extractors.scan import Extraction, scan
+from recordari.model import Scan
+from recordari.rules.load import load
+from recordari.values import AddressValue
+
+
+@lru_cache(maxsize=1)
+def extraction() -> Extraction:
+    return load().extraction
+
+
+def read(text: str) -> Scan:
+    return scan(text, extraction(), ner=False)
+
+
+def found(text: str, kind: str) -> list[str]:
+    return [m.text for m in read(text).mentions if m.kind == kind]
+
+
+def parts(text: str) -> dict[str, str]:
+    """The filled parts of the only address in a text."""
+    [value] = [m.value for m in read(text).mentions if isinstance(m.value, AddressValue)]
+    return {name: getattr(value, name) for name in (*value.PARTS, "postcode") if getattr(value, name)}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "送达地址：湖南省邵阳市邵阳县塘渡口镇人民路5号。",
+            "province 湖南省 | city 邵阳市 | district 邵阳县 | town 塘渡口镇 | road 人民路 | number 5号",
+        ),
+        ("我住在文三路90号", "road 文三路 | number 90号"),
+        ("云锦路200号12楼", "road 云锦路 | number 200号 | unit 12楼"),
+        ("寄到明月路100号3栋2单元502室", "road 明月路 | number 100号 | building 3栋 | unit 2单元502室"),
+        ("3栋502室", "building 3栋 | unit 502室"),
+        ("办公室搬到成都路15号3楼302室", "road 成都路 | number 15号 | unit 3楼302室"),
+        ("浙江省杭州市西湖區文三路90號", "province 浙江省 | city 杭州市 | district 西湖区 | road 文三路 | number 90号"),
+        ("青岛市市南区香港中路18号", "province 山东省 | city 青岛市 | district 市南区 | road 香港中路 | number 18号"),
+    ],
+)
+def test_a_chinese_address_is_read_into_its_parts(text: str, expected: str) -> None:
+    assert sorted(f"{name} {said}" for name, said in parts(text).items()) == sorted(expected.split(" | "))
+
+
+def test_an_address_without_its_province_equals_the_one_with_it() -> None:
+    short, full = (read(t).mentions[0].value for t in ("浦东新区明月路100号", "上海市浦东新区明月路100号"))
+    assert short.canonical == full.canonical == "上海市浦东新区明月路100号"
+
+
+def test_an_ambiguous_district_is_given_no_city() -> None:
+    assert "city" not in parts("鼓楼区明月路8号")
+    assert parts("福建省鼓楼区明月路8号")["city"] == "福州市"
+
+
+def test_a_renamed_division_is_found_under_its_new_name() -> None:
+    assert parts("湖北省襄樊市明月路8号")["city"] == "襄阳市"
+
+
+@pytest.mark.parametrize(
+    "text", ["这条马路很宽", "我不知道", "思路清晰", "味道不错", "一路顺风", "项目在推进", "我们在路上", "街道很干净"]
+)
+def test_words_that_end_like_roads_are_none(text: str) -> None:
+    assert found(text, "address") == []
+    assert found(text, "place") == []
+
+
+@pytest.mark.parametrize("road", ["五四路", "五一路", "解放路", "人民路"])
+def test_a_road_named_after_a_day_is_a_place_and_no_date(road: str) -> None:
+    scanned = read(f"我住{road}。")
+    assert [(m.kind, m.text) for m in scanned.mentions] == [("place", road)]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("我下周去珠海出差", "珠海"),
+        ("项目在大理", "大理"),
+        ("从巴黎回来", "巴黎"),
+        ("不要送到闵行区", "闵行区"),
+        ("我们在红砖美术馆见", "红砖美术馆"),
+        ("就住格林豪泰(北京学清路店)吧", "格林豪泰(北京学清路店)"),
+        ("我想去雁栖湖", "雁栖湖"),
+    ],
+)
+def test_a_chinese_place_is_found(text: str, place: str) -> None:
+    assert found(text, "place") == [place]
+
+
+@pytest.mark.parametrize(
+    "text", ["东方的天空", "附近的酒店", "长安好", "我们一起吃饭", "公司附近有停车场", "白银价格上涨"]
+)
+def test_ordinary_chinese_words_are_no_places(text: str) -> None:
+    assert found(text, "place") == []
+
+
+def test_floor_room_and_house_number_alone_are_parts() -> None:
+    assert [(p.type, p.value) for p in read("不是12楼，是15楼").parts] == [("floor", "12楼"), ("floor", "15楼")]
+    assert ("room", "602室") in [(p.type, p.value) for p in read("改到602室").parts]
+    assert ("house_number", "110号") in [(p.type, p.value) for p in read("门牌是110号").parts]
+
+
+def test_the_floor_of_an_address_is_no_part_of_its_own() -> None:
+    assert read("云锦路200号12楼").parts == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Ship to 41 Harrow Lane, Lewes, BN7 9ZZ, not the Yard.",
+            "number 41 | road Harrow Lane | city Lewes | postcode BN7 9ZZ",
+        ),
+        (
+            "Send it to 88 Juniper Street, Apt 789, Madison, WI 53799.",
+            "number 88 | road Juniper Street | unit Apt 789 | city Madison | province WI | postcode 53799",
+        ),
+        (
+            "Deliver to 9 Corwin Plaza, Ste 400, Unit B, Tulsa, OK 74199.",
+            "number 9 | road Corwin Plaza | unit Ste 400, Unit B | city Tulsa | province OK | postcode 74199",
+        ),
+        ("It moved to 15 Opal Street.", "number 15 | road Opal Street"),
+        ("PO Box 1234, Springfield, IL 62799", "poi PO Box 1234 | city Springfield | province IL | postcode 62799"),
+        ("20 benton pl st louis mo 63199", "number 20 | road benton pl | city st louis | province mo | postcode 63199"),
+        ("16½ Windward Road NW", "number 16 1/2 | road Windward Road NW"),
+        (
+            "254 US Highway No 202, Pluckemin, NJ 07999",
+            "number 254 | road US Highway No 202 | city Pluckemin | province NJ | postcode 07999",
+        ),
+        (
+            "Flat 18, Quill House, 44 Saffron Hill, London, EC1N 8ZZ",
+            "unit Flat 18 | poi Quill House | number 44 | road Saffron Hill | city London | postcode EC1N 8ZZ",
+        ),
+    ],
+)
+def test_an_english_address_is_read_into_its_parts(text: str, expected: str) -> None:
+    assert sorted(f"{name} {said}" for name, said in parts(text).items()) == sorted(expected.split(" | "))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We met 3 people in the park",
+        "Section 7 of the lease",
+        "In 2026 Main Street grew",
+        "I have 2 court hearings",
+        "$400 Lane",
+    ],
+)
+def test_numbers_in_english_sentences_are_no_addresses(text: str) -> None:
+    assert found(text, "address") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("Petra lives in Leeds.", "Leeds"),
+        ("Pellham is based in Hangzhou.", "Hangzhou"),
+        ("the flight to Reading is late", "Reading"),
+        ("a train to kings lynn please", "kings lynn"),
+        ("tickets from Fresno, CA.", "Fresno, CA"),
+        ("somewhere in London, England", "London, England"),
+        ("I land at Kuala Lumpur International Airport", "Kuala Lumpur International Airport"),
+        ("the weather in NYC", "NYC"),
+    ],
+)
+def test_an_english_place_is_found(text: str, place: str) -> None:
+    assert found(text, "place") == [place]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Reading the contract took an hour",
+        "He may be nice",
+        "Mobile phones are fine",
+        "turkey for dinner",
+        "I can do it",
+    ],
+)
+def test_ordinary_english_words_are_no_places(text: str) -> None:
+    assert found(text, "place") == []
+
+
+def test_the_longest_run_of_divisions_is_taken() -> None:
+    chain = gazetteer().chain("青岛市南区", 0)
+    assert [named.division.name for named in chain] == ["青岛市", "市南区"]
+    assert gazetteer().chain("明月几时有", 0) == ()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            ["北京市", "明月路", "100号", "12楼", "，", "在", "Main", "Street", "41 ", ", ", "WI 53799", "的"]
+        ),
+        max_size=9,
+    )
+)
+def test_spans_lead_back_to_the_original_characters(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    for mention in read(text).mentions:
+        assert text[mention.start : mention.end] == mention.text
