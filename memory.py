@@ -180,14 +180,13 @@ class Memory:
             return ""
         slot = self.ruleset.slots.get(bound.slot.removeprefix("reported."))
         language = language_of(turn.text)
-        value = readable(bound.value, language, bound.candidate.surface)
+        value = readable(bound.value, language, turn.text[bound.candidate.start : bound.candidate.end])
         if slot is None:
             return value
         said = turn.said_at.date().isoformat()
         template = slot.say.zh if language == "zh" else slot.say.en
-        return render(
-            template, {"entity": bound.entity, "qualifier": bound.qualifier, "value": value, "said_at": said}
-        )  # fmt: skip
+        label = self.ruleset.label(bound.qualifier, language)
+        return render(template, {"entity": bound.entity, "qualifier": label, "value": value, "said_at": said})
 
     def _write(self, tx: Writing, incoming: Incoming, found: Scan) -> Receipt:
         """Inside the write lock: a turn that is known already gets its old receipt, a new one is remembered."""

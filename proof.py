@@ -146,7 +146,7 @@ def replay_log(
         def ruleset_of(digest: str) -> Ruleset | None:
             if digest not in sets:
                 sources = tx.ruleset(digest)
-                sets[digest] = None if sources is None else Ruleset.from_sources(sources)
+                sets[digest] = None if sources is None else Ruleset.from_sources(sources, digest)
             return sets[digest]
 
         def judge_for(digest: str) -> Callable[[Mapping[str, str]], Verdict] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from .yamltext import YamlText
 
 T = TypeVar("T", bound=RuleFile)
+HAN = re.compile(r"[\u3400-\u9fff]")
 
 
 def content_digest(data: Mapping[str, Any]) -> str:
@@ -137,6 +139,19 @@ class Ruleset:
         """The words of a vocabulary; none when it is unknown (the loader has complained)."""
         file = self.vocabularies.get(vocabulary)
         return tuple(file.entries()) if file is not None else ()
+
+    def label(self, concept: str, language: str) -> str:
+        """A qualifier in words of a language: the first such word of its concept, or itself when none knows it."""
+        return self._labels.get((concept, language), concept)
+
+    @cached_property
+    def _labels(self) -> dict[tuple[str, str], str]:
+        shown: dict[tuple[str, str], str] = {}
+        for file in self.vocabularies.values():
+            for concept, words in file.labels.items():
+                for word in words:
+                    shown.setdefault((concept, "zh" if HAN.search(word) else "en"), word)
+        return shown
 
     def problem(self, rule: str, path: Sequence[str | int], message: str, way_out: str = "") -> Problem:
         """Something wrong with a rule, at its place in the file; reads the file's text again to find it."""

@@ -70,12 +70,13 @@ def items_table(items: Iterable[MemoryItem], title: str, *, history: bool = Fals
     for name in ("item", "entity", "slot", "value", "status", *(("from", "to") if history else ()), "sentence"):
         table.add_column(name, overflow="fold")
     for item in items:
-        place = item.slot + (f"[{item.qualifier}]" if item.qualifier else "")
+        # Text, not str: rich would read "[legal fee]" as markup and swallow it.
+        place = Text(item.slot + (f"[{item.qualifier}]" if item.qualifier else ""))
         value = Text(item.canonical, COLOURS[item.kind])
         if item.polarity == "negated":
             value.append(" (negated)", "red")
         period = (day(item.valid_from), day(item.valid_to)) if history else ()
-        table.add_row(item.id[:12], item.entity, place, value, item.status, *period, item.sentence)
+        table.add_row(item.id[:12], Text(item.entity), place, value, item.status, *period, Text(item.sentence))
     return table
 
 
@@ -130,7 +131,7 @@ def show_polished(outcomes: Sequence[tuple[str, str, str]]) -> None:
     for name in ("item", "outcome", "sentence"):
         table.add_column(name, overflow="fold")
     for row in outcomes:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))
     console.print(table)
 
 
