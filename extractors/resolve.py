@@ -352,7 +352,8 @@ def on_day(time: Time, period: Period, now: datetime, policy: Policy) -> list[Pe
     if len(hours) > 1 and day == midnight(now):  # "today at 3" said at ten is the one to come
         minute = time.clock.minute or 0
         hours = sorted(hours, key=lambda h: day + timedelta(hours=h, minutes=minute) < now)
-    return [clock_on(day, time.clock, hour) for hour in hours]
+    found = [clock_on(day, time.clock, hour) for hour in hours]
+    return found + [clock_on(day, time.clock, hour - 24) for hour in hours if hour > 24]  # 半夜一点: of which night
 
 
 def _part_on(day: datetime, time: Time) -> Period:

@@ -155,7 +155,12 @@ def _time(time: Time, now: datetime | None, policy: Policy) -> TimeValue | None:
     if time.bound != "=":
         since = now if isinstance(time.node, Shifted) and time.node.base is None and time.bound in ("<", "<=") else None
         return _bounded(time, periods, since)
-    return _written(periods[0], periods[1:], time)
+    made = _written(periods[0], periods[1:], time)
+    if isinstance(time.node, Shifted) and time.node.base is None and not time.calendar:
+        # 三天之后 is to some everything from then on
+        open_side = {"start": made.start} if time.node.sign > 0 else {"end": made.start}
+        return made.model_copy(update={"readings": (*made.readings, Reading(**open_side))})
+    return made
 
 
 def _unplaced(time: Time) -> TimeValue | None:
