@@ -18,7 +18,7 @@ from .relation import compare
 
 __all__ = ["bind"]
 
-_HEARSAY = re.compile(r"(?:听说|据说|传闻|有人|大家|\bi heard\b|\bheard\b|\bthey say\b|\brumou?r)", re.IGNORECASE)
+_HEARSAY = re.compile(r"(?:hearsay|听说|据说|传闻|有人|大家|\bi heard\b|\bheard\b|\bthey say\b|\brumou?r)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -275,6 +275,11 @@ def _fits(rule: Rule, seen: View, place: Place, around: Frame) -> bool:
         return False
     if condition.copula and not around.copula and around.act == "state":
         return False
+    if place.kind == "quantity" and not around.predicate and len(around.label) == 1:
+        return False  # 分两期: one character is no label
+    of = re.match(r"\s*的", seen.text[place.end :]) is not None and not around.copula
+    if place.kind == "time" and of and any(p.wall for p in seen.within(place.end, around.segment.end)):
+        return False  # 去年的维护费: the time belongs to the noun
     if condition.labelled is not None and condition.labelled == around.bare:
         return False
     cues = {cue.kind for cue, start, _ in seen.cues if seen.segment_at(start).sentence == around.segment.sentence}
@@ -293,8 +298,12 @@ def _triggered(rule: Rule, seen: View, place: Place, around: Frame, within: int)
     assert rule.file.trigger is not None
     where = rule.file.trigger.place
     if where == "label":
-        hit = rule.trigger.search(around.label.lower())
-        return hit is not None and place.start - (around.start + hit.end()) <= within + len(around.label)
+        if rule.trigger.search(around.label.lower()):
+            return True
+        # Peeling may take a word off (最后交割日), the value may swallow one (赔偿上限70万元): look at the raw side too.
+        walls = [p.end for p in seen.within(around.segment.start, place.start) if p.wall]
+        raw = seen.low[max([around.segment.start, place.start - within, *walls]) : place.end]
+        return not around.inherited and rule.trigger.search(raw) is not None
     if where == "label_end":
         return rule.trigger.search(around.label.lower()) is not None
     if where == "predicate":

@@ -118,7 +118,7 @@ def talked(turn: Turn, known: Known, bound: Bound, decision: Decision) -> Known:
     )  # fmt: skip
     open_ones = [p for p in known.proposals if turn.ordinal - p.turn <= PROPOSAL_TURNS]
     if turn.speaker == "assistant":
-        if awaits_answer(bound):
+        if awaits_answer(bound, decision):
             completed = bound.candidate.model_copy(
                 update={"slot": bound.slot, "qualifier": bound.qualifier, "value": bound.value}
             )
@@ -136,13 +136,14 @@ def talked(turn: Turn, known: Known, bound: Bound, decision: Decision) -> Known:
     return known.model_copy(update={"recent": (*known.recent, said), "proposals": tuple(open_ones)})
 
 
-def awaits_answer(bound: Bound) -> bool:
-    """Only a suggestion awaits an answer; an echo of what is known, or a remark of the agent's, confirms nothing."""
-    if bound.value is None or bound.slot is None:
+def awaits_answer(bound: Bound, decision: Decision) -> bool:
+    """Only a suggestion or a question awaits an answer; an echo, or a remark of the agent's, confirms nothing."""
+    if bound.value is None or bound.slot is None or bound.features.get("relation") == "equal":
         return False
-    if bound.features.get("relation") == "equal":
+    if bound.features.get("gate") == "agent_reasoning":
         return False
-    return bound.features.get("source") == "assistant" and bound.features.get("gate") != "agent_reasoning"
+    asked = bound.features.get("modality") == "question"
+    return asked or any(cue.startswith(("proposal:", "question:")) for cue in decision.cues)
 
 
 def _same_place(one: Proposal, other: Proposal) -> bool:

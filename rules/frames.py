@@ -17,7 +17,7 @@ _AFTER_LEAD = re.compile(
     r"(?![a-z]))+"
 )
 _AFTER_TRAIL = re.compile(
-    r"(?:了|吧|啊|呢|的|哦|哈|啦|呗|左右|即可|就行|为止|please|instead|too|now|[\s,;:.!?。])+$", re.IGNORECASE
+    r"(?:了|吧|啊|呢|的|哦|哈|啦|呗|左右|即可|就行|为止|请?(?:帮我)?记(?:一下|下来|下|住|得)|请?提醒我|please|instead|too|now|[\s,;:.!?。])+$", re.IGNORECASE
 )
 _OF = re.compile(r"^\s*的(?P<noun>[^,;。]{1,16})$")
 _NOUN_AFTER = re.compile(
@@ -169,6 +169,8 @@ def uncued(view: View, begin: int, end: int) -> str:
     for cue, low, high in view.cues:
         if cue.kind in _CUED and begin <= low and high <= end:
             text = text[: low - begin] + " " * (high - low) + text[high - begin :]
+        elif cue.kind == "third_party" and begin <= low and high <= end:
+            text = " " * (high - begin) + text[high - begin :]  # who says so is no part of it either
     return text
 
 
@@ -247,6 +249,9 @@ def _inherit(
         corrected = any(
             cue.kind in {"correction", "change"} and earlier.start <= low < stop for cue, low, _ in view.cues
         )
+        if _HAN.search(text):  # "打错了一位": what stands after the word of correction is the slip, no label
+            slips = [low for cue, low, _ in view.cues if cue.kind == "correction" and earlier.start <= low < stop]
+            text = text[: min(slips) - earlier.start] if slips else text
         act = "state"
         moved = _MOVED.search(text.rstrip())
         if moved:

@@ -108,10 +108,10 @@ def _candidate(
         value: Value = mention.mention.value
         if file.take.text_kind != "text" and mention.kind in {"person", "organization"}:
             value = mention.mention.value
-        inside = tuple(sorted({mention.index, *(i for i in inside if _overlaps(seen, i, hit, segment))}))
+        inside = tuple(sorted({mention.index, *(i for i in inside if _overlaps(seen, i, hit, segment) or seen.scan.mentions[i].kind == "time")}))
     else:
         value = _text_value(rule, seen, start, end)
-        inside = tuple(i for i in inside if _overlaps(seen, i, hit, segment))
+        inside = tuple(i for i in inside if _overlaps(seen, i, hit, segment) or seen.scan.mentions[i].kind == "time")
     low, high = seen.original(start, end)
     old = None
     if groups.get("old"):
