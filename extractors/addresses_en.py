@@ -10,7 +10,6 @@ from .address_parts_en import HOUSE, UNIT_ID, AddressParts, Draft, Word, past, w
 from .chart import Edge
 from .recognizer import Lookup
 
-
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _BEFORE_YEAR = {"in", "since", "until", "by", "before", "after", "during", "of"}
 
@@ -57,9 +56,9 @@ class EnglishAddresses:
         )
 
     def _has_street(self, words: list[Word]) -> bool:
-        road = self.parts.street | self.parts.direction
-        named = len(words) > 2 and all(w.name or w.text == "," for w in words)
-        return named or any(w.low in road for w in words[2:])
+        """A street word, a direction or a unit behind the number and a name: 10 August 2012 has none."""
+        road = self.parts.street | self.parts.direction | self.parts.unit
+        return any(word.low in road for word in words[2:])
 
     def _line(self, flat: str, words: list[Word]) -> Draft | None:
         """Read a whole line: what stands before the number, number, road, units, town, state, postcode, country."""

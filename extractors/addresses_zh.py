@@ -43,6 +43,10 @@ _AFTER_ROAD = re.compile(
 )
 _BRANCH = re.compile(r"\([^()]{1,14}(?:店|馆|院|区|楼|分行|支行|校区)\)")
 _START = re.compile(rf"{_HAN}|[A-Za-z0-9]")
+# A stretch from one time to another is no way from one place to another.
+_TIMES = re.compile(
+    rf"{_NUM}个?(?:点|时|分|号|日|月|年|天|小时|周|岁|元|万|%)|^[今明昨后前本下上去][天日年月周早晚]|[早晚]上|[上下中]午|周[一二三四五六日天末]|星期|[0-9]"
+)
 _STOP = re.compile(r"[\s,。;!?、的]")
 _NOT_NAMES = re.compile(r"^[这那某哪什几每各该此本其有无没多大小好]|[的了吗呢吧啊在是和与或下]$")
 
@@ -319,8 +323,10 @@ class ChineseAddresses:
                 continue
             if end in small and not (self._after_preposition(text, start) and len(name) > 2):
                 continue
-            if text[start - 1 : start] in {"的", "是", "有"} or any(
-                word in name for word in ("什么", "多少", "怎么", "哪")
+            if (
+                _TIMES.search(name)
+                or text[start - 1 : start] in {"的", "是", "有"}
+                or any(word in name for word in ("什么", "多少", "怎么", "哪"))
             ):
                 continue
             yield start, end

@@ -11,7 +11,7 @@ from ..values import IdentifierValue
 from .chart import Edge
 from .recognizer import Lookup, Setting, recognizer
 from .text import Normalized
-from .words import alternatives
+from .words import Words, alternatives
 
 _HAN = r"[\u4e00-\u9fff]"
 _CODE = (
@@ -79,6 +79,11 @@ def iban(code: str) -> bool:
     return int("".join(str(int(c, 36)) for c in plain[4:] + plain[:4])) % 97 == 1
 
 
+_MARKS = re.compile(
+    r"[0-9@#:]|第|附件|(?i:clause|section|article|exhibit|annex|schedule|appendix)"
+)  # no identifier without
+
+
 class Bare(NamedTuple):
     """A code that is one without a label, because its form or its check digit says so."""
 
@@ -129,7 +134,7 @@ class Identifiers:
         self.rule, self.weak_rule, self.clause_rule = strong.ref, weak.ref, clause.ref
         self._strong = {word.lower(): str(scheme) for word, scheme in strong.entries().items()}
         self._weak = {word.lower(): str(scheme) for word, scheme in weak.entries().items()}
-        self._label = re.compile(f"({alternatives({*self._strong, *self._weak}).pattern})", re.IGNORECASE)
+        self._label = Words({*self._strong, *self._weak})
         bridge = lookup("words.bridge")
         between, measure = (alternatives(bridge.labels[of]).pattern for of in ("bridge", "measure"))
         self._follows = re.compile(f"(?i:(?: ?(?:{between})){{0,4}}) ?{_CODE}{_AFTER}(?i:(?! ?(?:{measure})))")
@@ -138,6 +143,8 @@ class Identifiers:
     def recognise(self, text: Normalized, setting: Setting) -> Iterable[Edge]:
         """Mentions of kind identifier."""
         flat = text.text
+        if not _MARKS.search(flat):
+            return
         taken = bytearray(len(flat) + 1)
         for scheme, start, end, rule in (*self._bare(flat), *self._labelled(flat), *self._clauses(flat)):
             if not any(taken[start:end]):
@@ -153,7 +160,7 @@ class Identifiers:
                     yield bare.scheme, *hit.span(), self.rule
 
     def _labelled(self, flat: str) -> Iterator[tuple[str, int, int, str]]:
-        for hit in self._label.finditer(flat):
+        for hit in self._label.find(flat):
             label = hit.group().lower()
             code = self._follows.match(flat, hit.end())
             if code is None or not re.search(r"\d", code.group(1)):

@@ -11,7 +11,7 @@ from ..values import OrganizationValue, PersonValue
 from . import token_rules
 from .chart import Edge
 from .recognizer import Lookup
-from .words import alternatives
+from .words import Words
 
 VOCABULARIES = ("words.person.en", "words.person.not.en", "words.organization.en")
 # Between a label and its name: "witness is now Mr. Holt", "executor: Joan Dole".
@@ -37,10 +37,10 @@ class EnglishNames:
     def __init__(self, lookup: Lookup) -> None:
         person, bodies = lookup("words.person.en"), lookup("words.organization.en")
         self.person_rule, self.body_rule = person.ref, bodies.ref
-        self._self = alternatives(person.labels["self"])
-        self._label = alternatives(person.labels["label"])
-        self._acted = alternatives(person.labels["acted"])
-        self._title = alternatives(person.labels["title"])
+        self._self = Words(person.labels["self"])
+        self._label = Words(person.labels["label"])
+        self._acted = Words(person.labels["acted"])
+        self._title = Words(person.labels["title"])
         self._follows = re.compile(
             r"(?: |(?='))(?:"
             + "|".join(map(re.escape, sorted(person.labels["follows"], key=len, reverse=True)))
@@ -56,7 +56,7 @@ class EnglishNames:
         self._business = frozenset(bodies.labels["business"])
         self._leading = frozenset(bodies.labels["leading"]) | frozenset(bodies.labels["joining"])
         self._joining = frozenset(bodies.labels["joining"])
-        self._before = alternatives(bodies.labels["before"])
+        self._before = Words(bodies.labels["before"])
 
     def find(self, text: str, hints: tuple[Hint, ...] = (), tables: Mapping[str, Any] | None = None) -> Iterator[Edge]:
         """Organisations first, then people outside them."""
@@ -80,7 +80,7 @@ class EnglishNames:
 
     # ------------------------------------------------------------------ people
     def _people(self, text: str) -> Iterator[tuple[int, int]]:
-        for hit in self._title.finditer(text):
+        for hit in self._title.find(text):
             if hit.group()[:1].isupper():
                 start = hit.end() + 1 if text[hit.end() : hit.end() + 1] == "." else hit.end()
                 start += text[start : start + 1] == " "
@@ -88,7 +88,7 @@ class EnglishNames:
                 if end:
                     yield hit.start(), end
         for pattern, least in ((self._self, 1), (self._acted, 1), (self._label, 1)):
-            for hit in pattern.finditer(text):
+            for hit in pattern.find(text):
                 link = _LINK.match(text, hit.end()) if pattern is self._label else _GAP.match(text, hit.end())
                 start = link.end() if link else hit.end()
                 end = self._name_end(text, start, least=least)
@@ -155,7 +155,7 @@ class EnglishNames:
                 start = self._body_begin(text, hit.start(), formed=False)
                 if start < hit.start():
                     yield start, hit.end()
-        for hit in self._before.finditer(text):
+        for hit in self._before.find(text):
             body = _BODY_AFTER.match(text, hit.end())
             if body:
                 said = re.sub(r"(?: (?:and|of|&))+$", "", body.group(1))
