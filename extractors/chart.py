@@ -57,6 +57,7 @@ class Node:
 
     moves: dict[str, list[Node]] = field(default_factory=dict)
     done: list[tuple[Reduction, tuple[tuple[str, int], ...]]] = field(default_factory=list)
+    symbols: set[str] = field(default_factory=set)
     _children: dict[frozenset[str], Node] = field(default_factory=dict)
 
     def child(self, symbols: frozenset[str]) -> Node:
@@ -64,6 +65,7 @@ class Node:
         node = self._children.get(symbols)
         if node is None:
             node = self._children[symbols] = Node()
+            self.symbols |= symbols
             for symbol in sorted(symbols):
                 self.moves.setdefault(symbol, []).append(node)
         return node
@@ -77,40 +79,66 @@ class Item(NamedTuple):
     optional: bool
 
 
+class Reach(NamedTuple):
+    """What a set of part types can lead to: the types still worth reading, the productions worth trying."""
+
+    symbols: frozenset[str]
+    reductions: frozenset[Reduction]
+
+
 class Network:
     """All productions as one trie of items, so that a part starts each shared beginning once."""
 
     def __init__(self) -> None:
         self.root = Node()
         self.exposed: frozenset[str] = frozenset()  # types that are worth finding although they are no mention
-        self._needs: list[tuple[tuple[frozenset[str], ...], Reduction]] = []
-        self._useful: dict[frozenset[str], bool] = {}
+        self._needs: list[tuple[tuple[frozenset[str], ...], frozenset[str], Reduction]] = []
+        self._reach: dict[frozenset[str], Reach] = {}
 
     def add(self, items: tuple[Item, ...], reduction: Reduction) -> None:
         """Add one sequence; absent optional items are spelled out as further paths."""
-        self._needs.append((tuple(item.symbols for item in items if not item.optional), reduction))
+        needed = tuple(item.symbols for item in items if not item.optional)
+        self._needs.append((needed, frozenset().union(*(item.symbols for item in items)), reduction))
         self._add(self.root, items, 0, (), reduction)
 
-    def useful(self, symbols: frozenset[str]) -> bool:
-        """Can parts of these types, in any order, become a mention or an exposed part? Remembered for each set."""
-        known = self._useful.get(symbols)
+    def reach(self, present: frozenset[str]) -> Reach:
+        """What parts of these types can lead to. Remembered for each set: a text has few kinds of clusters."""
+        known = self._reach.get(present)
         if known is None:
-            if len(self._useful) > 20_000:
-                self._useful.clear()
-            known = self._useful[symbols] = self._can_end(symbols)
+            if len(self._reach) > 20_000:
+                self._reach.clear()
+            known = self._reach[present] = self._closure(present)
         return known
 
-    def _can_end(self, symbols: frozenset[str]) -> bool:
-        have = set(symbols)
-        before = -1
-        while before < len(have):
-            before = len(have)
-            for needed, reduction in self._needs:
+    def _closure(self, present: frozenset[str]) -> Reach:
+        """Forward: which productions can hold at all; backward: which of them can serve a mention or exposed part."""
+        have = set(present)
+        firing: dict[Reduction, set[str]] = {}
+        left = self._needs
+        grown = True
+        while grown:
+            grown, later = False, []
+            for entry in left:
+                needed, read, reduction = entry
                 if all(not have.isdisjoint(choice) for choice in needed):
-                    if reduction.kind is not None or reduction.type in self.exposed:
-                        return True
+                    firing.setdefault(reduction, set()).update(read)
+                    grown = grown or reduction.type not in have
                     have.add(reduction.type)
-        return not self.exposed.isdisjoint(have)
+                else:
+                    later.append(entry)
+            left = later
+        live: set[str] = set()
+        serving: set[Reduction] = set()
+        rest = list(firing)
+        while True:
+            now = [r for r in rest if r.kind is not None or r.type in self.exposed or r.type in live]
+            if not now:
+                break
+            rest = [r for r in rest if r not in now]
+            serving.update(now)
+            for reduction in now:
+                live |= firing[reduction] & have
+        return Reach(frozenset(live), frozenset(serving))
 
     def _add(
         self, node: Node, items: tuple[Item, ...], read: int, bound: tuple[tuple[str, int], ...], reduction: Reduction
@@ -136,8 +164,8 @@ class _Active(NamedTuple):
     weight: int
 
 
-def clusters(leaves: Iterable[Edge], text: str, network: Network) -> list[list[Edge]]:
-    """Runs of neighbouring leaves; runs that can yield nothing (connecting words alone) are dropped."""
+def clusters(leaves: Iterable[Edge], text: str) -> list[list[Edge]]:
+    """Runs of neighbouring leaves."""
     runs: list[list[Edge]] = []
     reach = -2
     for leaf in sorted(leaves, key=lambda e: (e.start, e.end, e.type)):
@@ -148,22 +176,20 @@ def clusters(leaves: Iterable[Edge], text: str, network: Network) -> list[list[E
         else:
             runs.append([leaf])
             reach = leaf.end
-    return [
-        run
-        for run in runs
-        if any(edge.kind is not None for edge in run) or network.useful(frozenset([edge.type for edge in run]))
-    ]
+    return runs
 
 
 def parse(leaves: Iterable[Edge], text: str, network: Network) -> list[Edge]:
     """Every part that the grammar finds, leaves included: one per span and type."""
     found: list[Edge] = []
-    for run in clusters(leaves, text, network):
-        found.extend(_parse_run(run, text, network))
+    for run in clusters(leaves, text):
+        reach = network.reach(frozenset([edge.type for edge in run]))
+        ends = [e for e in run if e.kind is not None or e.type in network.exposed or e.type in reach.symbols]
+        found.extend(_parse_run(ends, text, network, reach) if reach.reductions else ends)
     return found
 
 
-def _parse_run(run: list[Edge], text: str, network: Network) -> list[Edge]:
+def _parse_run(run: list[Edge], text: str, network: Network, reach: Reach) -> list[Edge]:
     """Chart of one cluster, by end ascending, start descending, rank: a part is complete before it is used."""
     by_end: dict[int, list[Edge]] = {}
     for leaf in run:
@@ -185,11 +211,13 @@ def _parse_run(run: list[Edge], text: str, network: Network) -> list[Edge]:
             found.append(edge)
             for active in _advance(edge, waiting, text, network):
                 for reduction, bound in active.node.done:
+                    if reduction not in reach.reductions:
+                        continue
                     whole = _reduce(reduction, bound, active, end, text)
                     if whole is not None and (whole.start, whole.type) not in seen:
                         heapq.heappush(heap, (-whole.start, whole.rank, number, whole))
                         number += 1
-                if active.node.moves:
+                if not active.node.symbols.isdisjoint(reach.symbols):
                     key = (id(active.node), active.start)
                     ways[key] = ways.get(key, 0) + 1
                     if ways[key] <= MAX_WAYS:
@@ -201,15 +229,15 @@ def _parse_run(run: list[Edge], text: str, network: Network) -> list[Edge]:
 
 def _advance(edge: Edge, waiting: dict[int, list[_Active]], text: str, network: Network) -> list[_Active]:
     """The productions that ``edge`` begins or carries on."""
-    symbol, start = edge.type, edge.start
-    out = [_Active(n, start, (edge,), edge.leaves, edge.weight) for n in network.root.moves.get(symbol, ())]
+    symbol, start, parts = edge.type, edge.start, (edge,)
+    out = [_Active(node, start, parts, edge.leaves, edge.weight) for node in network.root.moves.get(symbol, ())]
     befores = (start, start - 1) if start and text[start - 1] == " " else (start,)
     for before in befores:
         for active in waiting.get(before, ()):
-            nodes = active.node.moves.get(symbol)
-            if nodes is not None and active.leaves + edge.leaves <= MAX_LEAVES:
+            if symbol in active.node.symbols and active.leaves + edge.leaves <= MAX_LEAVES:
                 leaves, weight = active.leaves + edge.leaves, active.weight + edge.weight
-                out.extend(_Active(n, active.start, (*active.parts, edge), leaves, weight) for n in nodes)
+                for node in active.node.moves[symbol]:
+                    out.append(_Active(node, active.start, (*active.parts, edge), leaves, weight))
     return out
 
 
