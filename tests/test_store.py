@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 import sys
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from recordari.audit.ledger import Ledger
-from recordari.audit.merkle import leaf_hash
 from recordari.audit.record import decision_entry
 from recordari.model import (
     Adjustment,
@@ -29,7 +26,7 @@ from recordari.model import (
 )
 from recordari.store.codec import item_body, proposal_body, read_item, read_proposal, read_turn, text_bytes, turn_body
 from recordari.store.engine import Store
-from recordari.store.errors import Busy, CannotOpen, Damaged, Full, ReadOnly, Stale, StoreError, TurnConflict
+from recordari.store.errors import Stale, StoreError, TurnConflict
 from recordari.store.items import reconcile
 from recordari.store.tables import stamp, unstamp
 from recordari.store.writing import Writing
@@ -296,77 +293,6 @@ def test_a_decision_that_ended_an_item_along_with_another_touched_it(store: Stor
         assert [each.action for each in tx.decisions_touching(item.id)] == ["ADD", "RETRACT"]
 
 
-def test_the_log_keeps_records_byte_for_byte_and_without_gaps(store: Store) -> None:
-    for number in range(4):
-        say(store, number, number)
-    with store.reading(NS) as tx:
-        rows = list(tx.log.read(NS))
-        assert [row.seq for row in rows] == [0, 1, 2, 3]
-        assert all(leaf_hash(row.record.encode()) == row.leaf for row in rows)
-        assert [row.seq for row in tx.log.read(NS, 1, 3)] == [1, 2]
-        assert [row.seq for row in tx.log.records_of([3, 0])] == [0, 3]
-        assert set(rows[0].private) == {"canonical", "entity", "written"}
-        size, root = ledger.root(tx.log, NS)
-        assert size == tx.log.size(NS) == 4
-        proof = ledger.prove(tx.log, NS, 2)
-        assert proof.root == root
-        with pytest.raises(StoreError, match="inside a writing transaction"):
-            tx.log.append(NS, rows)
-        with pytest.raises(StoreError, match="inside a writing transaction"):
-            tx.log.set_frontier(NS, 0, ())
-        with pytest.raises(StoreError, match="is of namespace"):
-            tx.log.size("another tenant")
-
-
-def test_the_log_reads_in_pages(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recordari.store.log._PAGE", 2)
-    for number in range(5):
-        say(store, number, number)
-    with store.reading(NS) as tx:
-        assert [row.seq for row in tx.log.read(NS)] == [0, 1, 2, 3, 4]
-        assert [row.seq for row in tx.log.read(NS, 1, 4)] == [1, 2, 3]
-
-
-def test_a_record_is_never_written_over(store: Store) -> None:
-    say(store, 0, 5)
-    with pytest.raises(StoreError), store.writing(NS) as tx:  # noqa: PT012 - the error may come at either call
-        rows = list(tx.log.read(NS))
-        tx.log.append(NS, rows)
-
-
-def test_private_values_can_be_erased_while_the_proofs_hold(store: Store) -> None:
-    say(store, 0, 5)
-    with store.writing(NS) as tx:
-        before = ledger.root(tx.log, NS)
-        ledger.erase(tx.log, NS, {0: ["canonical", "absent"]}, ground="request", actor="dpo", recorded_at=minute(3))
-    with store.reading(NS) as tx:
-        first = next(iter(tx.log.read(NS)))
-        assert set(first.private) == {"entity", "written"}
-        assert leaf_hash(first.record.encode()) == first.leaf
-        assert before[0] == 1
-        assert ledger.root(tx.log, NS)[0] == 2
-
-
-def test_checkpoints_stand_in_the_order_in_which_they_were_signed(store: Store) -> None:
-    with store.writing(NS) as tx:
-        tx.log.add_checkpoint(NS, 0, "first")
-        tx.log.add_checkpoint(NS, 0, "second")
-    with store.reading(NS) as tx:
-        assert tx.log.checkpoints(NS) == ("first", "second")
-
-
-def test_rule_sets_and_runtimes_are_kept_once_under_their_digest(store: Store) -> None:
-    with store.writing(NS) as tx:
-        for _ in range(2):
-            tx.keep_ruleset("abc", {"预算.yaml": "id: x"})
-            tx.keep_runtime("def", {"python": "3.11"})
-    with store.reading(NS) as tx:
-        assert tx.ruleset("abc") == {"预算.yaml": "id: x"}
-        assert tx.runtime("def") == {"python": "3.11"}
-        assert tx.ruleset("none") is None
-        assert tx.runtime("none") is None
-
-
 def test_an_error_in_the_block_undoes_all_of_it(store: Store) -> None:
     say(store, 0, 5)
     with pytest.raises(ZeroDivisionError), store.writing(NS) as tx:  # noqa: PT012
@@ -523,120 +449,6 @@ def test_half_a_surrogate_pair_in_a_turn_comes_back(store: Store) -> None:
         tx.write_turn(turn)
         assert tx.receipt_of(turn) is not None
         assert tx.turn(turn.turn_id) == turn
-
-
-def test_a_place_must_exist_and_be_a_file(tmp_path: Path) -> None:
-    with pytest.raises(CannotOpen, match="a folder, not a file"):
-        Store.open(tmp_path)
-    with pytest.raises(CannotOpen, match="there is no folder"):
-        Store.open(tmp_path / "no" / "m.db")
-    with pytest.raises(CannotOpen, match="no such file"):
-        Store.open(tmp_path / "m.db", read_only=True)
-    with pytest.raises(CannotOpen, match="mysql is not served"):
-        Store.open("mysql://example.com/x")
-    with pytest.raises(CannotOpen, match="no address"):
-        Store.open("://")
-
-
-def test_a_server_that_does_not_answer_is_named_without_its_password() -> None:
-    pytest.importorskip("psycopg")
-    with pytest.raises(CannotOpen) as caught:
-        Store.open("postgresql+psycopg://me:secret@127.0.0.1:1/x")
-    assert "127.0.0.1:1" in str(caught.value)
-    assert "secret" not in str(caught.value)
-
-
-@pytest.mark.parametrize("spelling", ["{}", "sqlite:///{}"])
-def test_a_file_is_opened_by_path_or_address(tmp_path: Path, spelling: str) -> None:
-    path = tmp_path / "预算 %20#?.db" if spelling == "{}" else tmp_path / "m.db"
-    with Store.open(spelling.format(path)) as store:
-        say(store, 0, 5)
-        assert store.check() == ()
-    assert path.exists()
-    with Store.open(path, read_only=True) as store, store.reading(NS) as tx:
-        assert amounts(tx.items()) == ["5"]
-
-
-def test_a_store_opened_for_reading_is_not_written_to(tmp_path: Path) -> None:
-    path = tmp_path / "m.db"
-    with Store.open(path) as store:
-        say(store, 0, 5)
-    with Store.open(path, read_only=True) as store:
-        assert store.namespaces() == (NS,)
-        with pytest.raises(ReadOnly, match=r"m\.db: opened for reading only"), store.writing(NS):
-            pass
-
-
-def test_a_full_disk_loses_the_turn_and_nothing_else(tmp_path: Path) -> None:
-    path = tmp_path / "m.db"
-    with Store.open(path) as store:
-        say(store, 0, 5)
-        with store._engine.connect() as connection:
-            pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
-            connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
-        with pytest.raises(Full, match=r"m\.db: the disk .* is full.*free space"):  # noqa: PT012
-            for number in range(1, 50):
-                say(store, number, number)
-        with store._engine.connect() as connection:
-            connection.exec_driver_sql("PRAGMA max_page_count=1000000")
-        with store.reading(NS) as tx:
-            kept = len(tx.turns())
-            assert [row.seq for row in tx.log.read(NS)] == list(range(kept))
-        say(store, kept, 99)
-        with store.reading(NS) as tx:
-            assert amounts(tx.items()) == ["99"]
-
-
-def test_a_full_disk_in_a_group_undoes_the_group_and_says_so(tmp_path: Path) -> None:
-    with Store.open(tmp_path / "m.db") as store:
-        say(store, 0, 5)
-        with store._engine.connect() as connection:
-            pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
-            connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
-        full = 0
-        with pytest.raises(StoreError), store.group(NS):  # noqa: PT012
-            for number in range(1, 60):
-                try:
-                    say(store, number, number)
-                except Full:
-                    full += 1
-        assert full
-        with store.reading(NS) as tx:
-            assert [turn.turn_id for turn in tx.turns()] == ["c-0"]
-
-
-def test_a_writer_that_waits_too_long_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "m.db"
-    one, two = Store.open(path), Store.open(path, busy_timeout=0.05)
-    with one, two, one.writing(NS), pytest.raises(Busy, match="another writer holds"), two.writing(NS):
-        pass
-
-
-def test_a_damaged_file_is_reported_as_such(tmp_path: Path) -> None:
-    path = tmp_path / "m.db"
-    with Store.open(path) as store:
-        for number in range(30):
-            say(store, number, number)
-    whole = bytearray(path.read_bytes())
-    whole[8192:] = b"\xff" * (len(whole) - 8192)
-    path.write_bytes(whole)
-    with (
-        pytest.raises(Damaged, match=r"m\.db: the database file is damaged"),
-        Store.open(path) as store,
-        store.reading(NS) as tx,
-    ):
-        tx.items(history=True)
-
-
-def test_write_ahead_logging_and_full_sync_are_the_default(tmp_path: Path) -> None:
-    path = tmp_path / "m.db"
-    with Store.open(path) as store, store._engine.connect() as connection:
-        wanted = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "secure_delete": 1}
-        for name, value in wanted.items():
-            assert connection.exec_driver_sql(f"PRAGMA {name}").scalar_one() == value
-    with sqlite3.connect(path) as raw:
-        assert raw.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    raw.close()
 
 
 def test_text_order_of_stamps_is_time_order() -> None:

@@ -1,0 +1,137 @@
+"""Places of stores: what can be opened, and what is said when a place is wrong, full, busy, damaged or read-only."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from recordari.model import Turn
+from recordari.store.engine import Store
+from recordari.store.errors import Busy, CannotOpen, Damaged, Full, ReadOnly, StoreError
+
+NS = "tenant-1"
+LONG = "预算8万。" * 100
+
+
+def say(store: Store, number: int, text: str = LONG) -> None:
+    with store.writing(NS) as tx:
+        at = datetime(2026, 3, 18, 10, tzinfo=UTC) + timedelta(minutes=number)
+        turn = Turn(turn_id=f"c-{number}", text=text, said_at=at, received_at=at, ordinal=tx.next_ordinal("default"))
+        tx.write_turn(turn)
+
+
+def told(store: Store) -> list[str]:
+    with store.reading(NS) as tx:
+        return [turn.turn_id for turn in tx.turns()]
+
+
+def test_a_place_must_exist_and_be_a_file(tmp_path: Path) -> None:
+    with pytest.raises(CannotOpen, match="a folder, not a file"):
+        Store.open(tmp_path)
+    with pytest.raises(CannotOpen, match="there is no folder"):
+        Store.open(tmp_path / "no" / "m.db")
+    with pytest.raises(CannotOpen, match="no such file"):
+        Store.open(tmp_path / "m.db", read_only=True)
+    with pytest.raises(CannotOpen, match="mysql is not served"):
+        Store.open("mysql://example.com/x")
+    with pytest.raises(CannotOpen, match="no address"):
+        Store.open("://")
+
+
+def test_a_server_that_does_not_answer_is_named_without_its_password() -> None:
+    pytest.importorskip("psycopg")
+    with pytest.raises(CannotOpen) as caught:
+        Store.open("postgresql+psycopg://me:secret@127.0.0.1:1/x")
+    assert "127.0.0.1:1" in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("spelling", ["{}", "sqlite:///{}"])
+def test_a_file_is_opened_by_path_or_address(tmp_path: Path, spelling: str) -> None:
+    path = tmp_path / "预算 %20#?.db" if spelling == "{}" else tmp_path / "m.db"
+    with Store.open(spelling.format(path)) as store:
+        say(store, 0)
+        assert store.check() == ()
+    assert path.exists()
+    with Store.open(path, read_only=True) as store:
+        assert told(store) == ["c-0"]
+
+
+def test_a_store_opened_for_reading_is_not_written_to(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with Store.open(path) as store:
+        say(store, 0)
+    with Store.open(path, read_only=True) as store:
+        assert store.namespaces() == (NS,)
+        with pytest.raises(ReadOnly, match=r"m\.db: opened for reading only"), store.writing(NS):
+            pass
+
+
+def test_a_full_disk_loses_the_turn_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with Store.open(path) as store:
+        say(store, 0)
+        with store._engine.connect() as connection:
+            pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+            connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
+        with pytest.raises(Full, match=r"m\.db: the disk .* is full.*free space"):  # noqa: PT012
+            for number in range(1, 50):
+                say(store, number)
+        with store._engine.connect() as connection:
+            connection.exec_driver_sql("PRAGMA max_page_count=1000000")
+        kept = told(store)
+        assert kept == [f"c-{number}" for number in range(len(kept))]
+        say(store, len(kept))
+        assert told(store) == [*kept, f"c-{len(kept)}"]
+
+
+def test_a_full_disk_in_a_group_undoes_the_group_and_says_so(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "m.db") as store:
+        say(store, 0)
+        with store._engine.connect() as connection:
+            pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+            connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
+        full = 0
+        with pytest.raises(StoreError), store.group(NS):  # noqa: PT012
+            for number in range(1, 60):
+                try:
+                    say(store, number)
+                except Full:
+                    full += 1
+        assert full
+        assert told(store) == ["c-0"]
+
+
+def test_a_writer_that_waits_too_long_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    one, two = Store.open(path), Store.open(path, busy_timeout=0.05)
+    with one, two, one.writing(NS), pytest.raises(Busy, match="another writer holds"), two.writing(NS):
+        pass
+
+
+def test_a_damaged_file_is_reported_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with Store.open(path) as store:
+        for number in range(30):
+            say(store, number)
+    whole = bytearray(path.read_bytes())
+    whole[8192:] = b"\xff" * (len(whole) - 8192)
+    path.write_bytes(whole)
+    with (
+        pytest.raises(Damaged, match=r"m\.db: the database file is damaged"),
+        Store.open(path) as store,
+    ):
+        told(store)
+
+
+def test_write_ahead_logging_and_full_sync_are_the_default(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with Store.open(path) as store, store._engine.connect() as connection:
+        wanted = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "secure_delete": 1}
+        for name, value in wanted.items():
+            assert connection.exec_driver_sql(f"PRAGMA {name}").scalar_one() == value
+    with sqlite3.connect(path) as raw:
+        assert raw.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    raw.close()
