@@ -1,4 +1,4 @@
-"""Complete a candidate from what is live and what was said: slot, label, owner, value, and the features policy judges."""
+"""Complete a candidate from what is live and what was said: slot, label, owner, value, features for policy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from .relation import compare
 
 __all__ = ["bind"]
 
-_HEARSAY = re.compile(r"(?:hearsay|听说|据说|传闻|有人|大家|\bi heard\b|\bheard\b|\bthey say\b|\brumou?r)", re.IGNORECASE)
+_HEARSAY = re.compile(
+    r"(?:hearsay|听说|据说|传闻|有人|大家|\bi heard\b|\bheard\b|\bthey say\b|\brumou?r)", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -198,7 +200,7 @@ def _valued(candidate: Candidate, draft: _Draft, book: Book) -> _Draft:
         return replace(draft, valid="missing")
     if target is not None:
         value = _as(value, target.value)
-    if isinstance(value, NumberValue) and draft.slot in book.slots:
+    if isinstance(value, NumberValue) and draft.slot is not None and draft.slot in book.slots:
         kinds = book.slots[draft.slot].value
         if "number" not in kinds:
             value = _converted(value, kinds[0])

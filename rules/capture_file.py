@@ -99,7 +99,7 @@ class CaptureFile(RuleFile):
     when: list[Condition] = Field(default_factory=list)
     phrases: list[str] = Field(
         default_factory=list,
-        description="Sentence frames: literal words, {value} {old} {label} {entity} {topic} {any}, [optional], (a|b), (a|b)?, "
+        description="Sentence frames: words, {value} {old} {label} {entity} {topic} {any}, [optional], (a|b), (a|b)?, "
         "^ for the start of a clause, $ for its end.",
     )
     act: Act = "state"

@@ -38,6 +38,10 @@ _BY_MODALITY = {
     "question": "question", "hypothetical": "hypothetical", "joke": "joke", "quoted": "quoted", "desired": "desired",
     "hedged": "hedged", "request": "one_off_command",
 }  # fmt: skip
+_BY_CUE: dict[str, str] = {
+    "question": "question", "hypothesis": "hypothetical", "wish": "desired", "joke": "joke", "hedge": "hedged",
+    "request": "one_off_command",
+}  # fmt: skip
 # What the law of the house says where no policy row is asked: nothing to judge, or nothing that captures it.
 LAW = "law.{}@1"
 
@@ -226,12 +230,9 @@ def _nothing(turn: Turn, scan: Scan, captured: Captured) -> Decision:
     elif captured.gate != "none":
         reason, rule = captured.gate, captured.gate_rule or LAW.format(captured.gate)
     else:
-        kinds = {cue.kind: cue for cue in reversed(scan.cues)}
-        for kind, name in (("question", "question"), ("hypothesis", "hypothetical"), ("wish", "desired"), ("joke", "joke"),
-                           ("hedge", "hedged"), ("request", "one_off_command")):  # fmt: skip
-            if kind in kinds:
-                reason, rule = name, kinds[kind].rule  # type: ignore[index]
-                break
+        told = [cue for kind in _BY_CUE for cue in scan.cues if cue.kind == kind]
+        if told:
+            reason, rule = _BY_CUE[told[0].kind], told[0].rule
     return Decision(
         turn_id=turn.turn_id, turn=turn.ordinal, ordinal=0, action="IGNORE", reason=reason, rule=rule,
         start=0, end=len(turn.text), cues=tuple(_shown(cue) for cue in scan.cues),

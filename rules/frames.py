@@ -17,7 +17,8 @@ _AFTER_LEAD = re.compile(
     r"(?![a-z]))+"
 )
 _AFTER_TRAIL = re.compile(
-    r"(?:了|吧|啊|呢|的|哦|哈|啦|呗|左右|即可|就行|为止|请?(?:帮我)?记(?:一下|下来|下|住|得)|请?提醒我|please|instead|too|now|[\s,;:.!?。])+$", re.IGNORECASE
+    r"(?:了|吧|啊|呢|的|哦|哈|啦|呗|左右|即可|就行|为止|请?(?:帮我)?记(?:一下|下来|下|住|得)|请?提醒我|please|instead|too|now|[\s,;:.!?。])+$",
+    re.IGNORECASE,
 )
 _OF = re.compile(r"^\s*的(?P<noun>[^,;。]{1,16})$")
 _NOUN_AFTER = re.compile(

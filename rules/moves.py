@@ -1,4 +1,4 @@
-"""Ranges that are none: in "changed from $5,000 to $6,000" and "fell $1.4 million to $22.1 million" the second value counts."""
+"""Ranges that are none: in "changed from $5,000 to $6,000" and "fell $1 million to $2 million" the second counts."""
 
 from __future__ import annotations
 

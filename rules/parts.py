@@ -93,10 +93,10 @@ def _time(patch: Patch, value: TimeValue) -> TimeValue | None:
             hour += 12  # "four, then" about an afternoon appointment
         moment, timed = moment.replace(hour=hour, minute=int(hit[2] or 0)), True
     elif patch.part in {"part_of_day", "daypart"}:
-        hour = _PART_HOURS.get(patch.value)
-        if hour is None or not timed:
+        named = _PART_HOURS.get(patch.value)
+        if named is None or not timed:
             return None
-        late = hour >= 12
+        late = named >= 12
         moment = moment.replace(hour=moment.hour % 12 + (12 if late else 0))
     elif patch.part == "weekday":
         moment += timedelta(days=int(patch.value) - moment.isoweekday())

@@ -108,7 +108,14 @@ def _candidate(
         value: Value = mention.mention.value
         if file.take.text_kind != "text" and mention.kind in {"person", "organization"}:
             value = mention.mention.value
-        inside = tuple(sorted({mention.index, *(i for i in inside if _overlaps(seen, i, hit, segment) or seen.scan.mentions[i].kind == "time")}))
+        inside = tuple(
+            sorted(
+                {
+                    mention.index,
+                    *(i for i in inside if _overlaps(seen, i, hit, segment) or seen.scan.mentions[i].kind == "time"),
+                }
+            )
+        )
     else:
         value = _text_value(rule, seen, start, end)
         inside = tuple(i for i in inside if _overlaps(seen, i, hit, segment) or seen.scan.mentions[i].kind == "time")
@@ -129,9 +136,10 @@ def _candidate(
         assertion = assertion.model_copy(update={"polarity": file.take.polarity})
     if file.take.qualifier == "topic":
         assertion = _topic_assertion(seen, segment, hit, assertion)
+    bare = file.slot == "none"
     return Candidate(
-        act=act, slot=None if file.slot == "none" else file.slot,
-        qualifier=None if file.slot == "none" else qualifier, form="bare" if file.slot == "none" else "full", entity=_entity(seen, book, rule, groups),
+        act=act, slot=None if bare else file.slot, qualifier=None if bare else qualifier,
+        form="bare" if bare else "full", entity=_entity(seen, book, rule, groups),
         kind=type(value).kind, value=value, old=old, assertion=assertion, start=low, end=high,
         surface=seen.turn.text[original[0] : original[1]].strip(), evidence=tuple(sorted({whole, (low, high)})),
         mentions=inside, rule=file.ref, language="zh" if seen.scan.lang == "zh" else "en",

@@ -61,7 +61,9 @@ class SlotFile(RuleFile):
         None, description="ISO 8601 duration, days to years; none: until it is changed.", pattern=r"^P\d+[DWMY]$"
     )
     retention: str = "client-record-7y"
-    personal_data: Literal["none", "contact", "identity", "financial", "location", "legal", "preference", "health"] = "none"
+    personal_data: Literal["none", "contact", "identity", "financial", "location", "legal", "preference", "health"] = (
+        "none"
+    )
     precedence: list[Authority] = Field(default_factory=lambda: list(DEFAULT_PRECEDENCE))
     flag_change: FlagChange | None = None
     needs_approval: bool = False
@@ -95,7 +97,7 @@ class SlotFile(RuleFile):
     def rank(self, source: str, executed: bool = False) -> int:
         """Place in the precedence table, 0 the highest; somebody it does not name stands below all."""
         role = {"assistant": "agent", "document": "executed_document" if executed else "document"}.get(source, source)
-        return self.precedence.index(role) if role in self.precedence else len(self.precedence)  # type: ignore[arg-type]
+        return self.precedence.index(role) if role in self.precedence else len(self.precedence)
 
     def traits(self) -> SlotTraits:
         """What the store must know of the slot."""

@@ -1,0 +1,150 @@
+"""What is done to a value: the act of a mention, by how much it adjusts, and which part of another value it is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from ..model import Act, Adjustment, Mention, Patch
+from ..values import Magnitude, Value
+from .book import Book
+from .frames import Frame
+from .replaced import Replaced
+from .view import Place, View
+
+_NOW_AFTER = re.compile(r"\s*(?:now\b|instead\b|from now on\b|了\s*$)")
+_DAY_ALONE = re.compile(r"(?:the\s+)?\d{1,2}(?:st|nd|rd|th)|[0-9一二三四五六七八九十廿]{1,3}(?:日|号)", re.IGNORECASE)
+_DAY = re.compile(r"\d{4}-\d{2}-(\d{2})")
+
+
+def act_of(seen: View, place: Place, around: Frame, replaced: Replaced) -> Act:
+    """The strongest act that cues and the verb before the value give."""
+    kinds = {cue.kind for cue, _, _ in seen.cues if place.index in cue.covers}
+    old = replaced.old_of(place.index)
+    if place.index in seen.moved:
+        return "change"
+    if old is not None:
+        return replaced.acts.get(old, "correct")
+    if "withdrawal" in kinds:
+        return "retract"
+    if "correction" in kinds or around.act == "correct":
+        return "correct"
+    if "adjustment" in kinds:
+        return "adjust"
+    if "change" in kinds or around.act == "change" or _NOW_AFTER.match(seen.low[place.end : around.segment.end]):
+        return "change"
+    if "ending" in kinds and not around.copula:
+        return "end"
+    if around.bare and _uncovered_correction(seen, around):
+        return "correct"
+    if "repair" in kinds:
+        return "correct"
+    if "confirmation" in kinds:
+        return "confirm"
+    if "rejection" in kinds:
+        return "correct"
+    return "state"
+
+
+def _uncovered_correction(seen: View, around: Frame) -> bool:
+    """ "It's 201 Maple Terrace, I transposed the digits": the sentence corrects, and names nothing else."""
+    return any(
+        cue.kind == "correction" and not cue.covers and seen.segment_at(low).sentence == around.segment.sentence
+        for cue, low, _ in seen.cues
+    )
+
+
+def adjustment_of(seen: View, book: Book, place: Place, around: Frame, act: Act) -> Adjustment | None:
+    """An amount by which something changes: 再加两万, push it back a week; "to" a value is no adjustment."""
+    if place.kind not in {"money", "number", "percent", "quantity", "time"}:
+        return None
+    if place.kind == "time" and getattr(place.mention.value, "type", "") != "duration":
+        return None
+    before = seen.low[max(around.segment.start, place.start - 24) : place.start]
+    hits = list(book.adjust_pattern.finditer(before))
+    if hits:
+        last = hits[-1]
+        between = before[last.end() :].strip()
+        near = len(between) <= 2 if re.search(r"[\u3400-\u9fff]", last.group()) else len(between.split()) <= 3
+        if near and not re.search(r"(?:到|至|为|成|\bto)$", between):
+            return _by(book.adjust[re.sub(r"\s+", " ", last.group())], place.mention.value)
+    by = re.search(r"\bby\s*$", before)
+    verbs = list(book.adjust_verb_pattern.finditer(before)) if by or act == "adjust" else []
+    if verbs:  # "cut it by $500", 减掉10万: any verb of its kind, with what it changes in between
+        return _by(book.adjust_verbs[verbs[-1].group()], place.mention.value)
+    if act == "adjust":
+        after = seen.low[place.end : around.segment.end]
+        hit = book.adjust_pattern.search(after)
+        if hit and len(after[: hit.start()].strip()) <= 3:
+            return _by(book.adjust[re.sub(r"\s+", " ", hit.group())], place.mention.value)
+    return None
+
+
+def _by(operator: str, value: Value) -> Adjustment:
+    return Adjustment.model_validate({"operator": operator, "by": value})
+
+
+def patch_of(seen: View, place: Place, around: Frame, old: int | None) -> Patch | None:
+    """尾号不是8881，是8818: a number that stands for the part its label names."""
+    part = around.attribute
+    if place.kind == "time" and old is not None and part is None and around.bare:
+        return _day_patch(seen, place, old)
+    if part not in {"digits", "mail_domain", "house_number", "room", "floor", "year", "month"}:
+        return None
+    if place.kind not in {"number", "url", "quantity", "identifier", "time"}:
+        return None
+    return Patch(
+        part=part, value=_part_value(part, place.mention),
+        old=_part_value(part, seen.scan.mentions[old]) if old is not None else None,
+    )  # fmt: skip
+
+
+def _part_value(part: str, mention: Mention) -> str:
+    """What a mention says about one part of another value."""
+    if mention.kind == "url":
+        return mention.canonical
+    edtf = getattr(mention.value, "edtf", None) or mention.canonical
+    if part == "year":
+        hit = re.search(r"\d{4}", edtf)
+        return hit.group() if hit else mention.text
+    if part == "month":
+        hit = re.search(r"\d{4}-(\d{2})", edtf)
+        return hit.group(1) if hit else mention.text
+    return mention.text
+
+
+def _day_patch(seen: View, place: Place, old: int) -> Patch | None:
+    """不是15日，是25日: days of a month that is not said, so they change the day of a date that is known."""
+    texts = (seen.norm.text[place.start : place.end], seen.scan.mentions[old].text)
+    if not all(_DAY_ALONE.fullmatch(text.strip()) for text in texts):
+        return None
+    days = [_DAY.search(getattr(m.value, "edtf", None) or "") for m in (place.mention, seen.scan.mentions[old])]
+    if days[0] is None or days[1] is None:
+        return None
+    return Patch(part="day_of_month", value=days[0].group(1), old=days[1].group(1))
+
+
+def bounded(value: Value, around: Frame) -> Value:
+    """顾问费上限还是300万元: the label says that the value is a bound."""
+    hit = re.search(r"(上限|最高限额|封顶)|(下限)$", around.label)
+    if not isinstance(value, Magnitude):
+        return value
+    raised = around.act == "change" and around.place.mention.text.lower().startswith("up to")
+    if raised and value.bound == "<=":  # "the rate went up to $320" is no ceiling
+        return value.model_copy(update={"bound": "="})
+    if hit and value.bound == "=" and value.amount is not None:
+        return value.model_copy(update={"bound": "<=" if hit.group(1) else ">="})
+    return value
+
+
+def pointing(around: Frame, book: Book) -> Frame:
+    """前者, "the second one", "that one" point at something and are no label; a verb of adjusting is none either."""
+    low = around.label.lower()
+    for pattern in (book.ordinal_pattern, book.demonstratives):
+        if low and pattern.fullmatch(low):
+            return replace(around, label="", start=around.place.start, end=around.place.start)
+    hits = list(book.adjust_pattern.finditer(low))
+    if hits and hits[-1].end() == len(low):
+        label = around.label[: hits[-1].start()].rstrip()
+        return replace(around, label=label, end=around.start + len(label))
+    return around

@@ -1,0 +1,127 @@
+"""Values taken back within a turn: which mention stands for which, and what has no successor."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ..extractors.assertion import assertion_of, replaced_by
+from ..model import Act, Assertion, Candidate
+from .book import Book
+from .view import Place, View
+
+_INSTEAD = re.compile(r"\s*(?:改为|改成|改到|换成|换为|变为|变成|调整为|->|→|=>)\s*$")
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """Which mentions were taken back within the turn, what stands for them, and how."""
+
+    by: dict[int, int]
+    acts: dict[int, Act]
+    alone: dict[int, Act]
+
+    @property
+    def indices(self) -> frozenset[int]:
+        """All mentions taken back, replaced or not."""
+        return frozenset(self.by) | frozenset(self.alone)
+
+    def old_of(self, index: int) -> int | None:
+        """The mention that this one replaces."""
+        return next((old for old, new in sorted(self.by.items()) if new == index), None)
+
+
+def replaced_in(seen: View, book: Book) -> Replaced:
+    """Pairs of old and new value within the turn: by repair cues, and by words that void a value."""
+    by: dict[int, int] = {}
+    acts: dict[int, Act] = {}
+    alone: dict[int, Act] = {}
+    for place in seen.places:
+        new = [n for n in replaced_by(seen.scan, place.index) if n != place.index]
+        if new:
+            by[place.index] = new[0]
+            acts[place.index] = "change" if _told_as_change(seen, place.index) else "correct"
+            continue
+        act = _voided(seen, book, place)
+        if act is None:
+            continue
+        partner = _partner(seen, book, place)
+        if partner is not None:
+            by[place.index] = partner.index
+            acts[place.index] = act if act in {"change", "correct"} else "change"
+        elif act in {"retract", "end"}:
+            alone[place.index] = act
+    for old in [o for o, n in by.items() if n in by and by[n] == o]:
+        del by[old]
+    return Replaced(by, acts, alone)
+
+
+def _told_as_change(seen: View, index: int) -> bool:
+    return assertion_of(seen.scan, index).time == "past" and assertion_of(seen.scan, index).polarity == "affirmed"
+
+
+def _voided(seen: View, book: Book, place: Place) -> Act | None:
+    segment = seen.segment_at(place.start)
+    after = seen.low[place.end : min(segment.end, place.end + 14)]
+    hit = re.match(r"\s*(?:[\u3400-\u9fff]{0,2}?|is|was)?\s*", after)
+    start = 0
+    for start in {0, hit.end() if hit else 0, *range(1, 4)}:
+        found = book.lex.void_after.match(after, start)
+        if found and not (start and re.search(r"[是为到]", after[:start])):
+            return _act_name(book.lex.void_after_acts[found.group()])
+    if re.match(
+        r"\s*(?:改为|改成|改到|换成|换为|变为|变成|调整为|->|→|=>)\s*$", seen.low[place.end : _next_start(seen, place)]
+    ):
+        return "change" if _partner(seen, book, place) is not None else None
+    before = seen.low[segment.start : place.start].rstrip()
+    found = book.lex.void_before.search(before)
+    if found and found.group() not in {"从", "由", "from"}:
+        return _act_name(book.lex.void_before_acts[re.sub(r"\s+", " ", found.group())])
+    if found and place.kind in {"money", "percent", "quantity", "number"}:
+        return "change" if _partner(seen, book, place) is not None else None
+    return None
+
+
+def _next_start(seen: View, place: Place) -> int:
+    """Where the next mention of the same kind begins."""
+    return next((p.start for p in seen.places if p.start >= place.end and _same_kind(p.kind, place.kind)), place.end)
+
+
+def _act_name(value: str) -> Act:
+    known: dict[str, Act] = {"change": "change", "correct": "correct", "retract": "retract", "end": "end"}
+    return known[value]
+
+
+def _partner(seen: View, book: Book, place: Place) -> Place | None:
+    """The value that stands for a voided one: the next of its kind in the sentence, else the one before it."""
+    sentence = seen.segment_at(place.start).sentence
+    same = [
+        p
+        for p in seen.places
+        if p.index != place.index
+        and _same_kind(p.kind, place.kind)
+        and seen.segment_at(p.start).sentence == sentence
+        and not p.mention.value.same_as(place.mention.value)
+    ]
+    later = [p for p in same if p.start >= place.end]
+    earlier = [p for p in same if p.end <= place.start]
+    if later:
+        return later[0]
+    return earlier[-1] if earlier else None
+
+
+def _same_kind(one: str, other: str) -> bool:
+    return one == other or {one, other} in ({"money", "number"}, {"number", "quantity"}, {"address", "place"})
+
+
+def withdrawn(seen: View, index: int, act: Act) -> Candidate:
+    """A value that was called void with nothing in its place ("13800009990停用了")."""
+    mention = seen.scan.mentions[index]
+    segment = seen.segment_at(next(p.start for p in seen.places if p.index == index))
+    low, high = seen.original(segment.start, segment.end)
+    return Candidate(
+        act=act, form="bare", kind=mention.kind, old=mention.value, start=mention.start, end=mention.end,
+        surface=seen.turn.text[low:high].strip(), evidence=((mention.start, mention.end),), mentions=(index,),
+        rule="law.withdrawn@1", language="zh" if seen.scan.lang == "zh" else "en",
+        assertion=Assertion(),
+    )  # fmt: skip
