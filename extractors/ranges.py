@@ -112,7 +112,11 @@ def _filled(time: Time, other: Time, *, later: bool) -> Time:
             changes["month"] = other.month
         elif isinstance(other.node, Cycle) and other.node.unit == "month":
             changes["node"] = other.node
-    if time.year is None and (time.month is not None or "month" in changes or time.quarter or time.half):
+    if (
+        time.which == "bare"
+        and time.year is None
+        and (time.month is not None or "month" in changes or time.quarter or time.half)
+    ):
         if other.year is not None:
             changes["year"] = other.year
         elif isinstance(other.node, Cycle) and other.node.unit == "year":
@@ -183,6 +187,9 @@ def _stretched(start: Period, end: Period, open_end: bool) -> Stretched:
     if end.clocked and end.single:
         close = end.start
         return Stretched(Period(start.start, close, grain, single=False), start, end)
+    if start.grain == "second" and not end.clocked:  # "between now and 15 November" is counted in days
+        start = Period(midnight(start.start), start.end, "day")
+        grain = "day"
     whole = Period(start.start, end.start if open_end else end.end, grain, single=False)
     short = Period(start.start, end.end if open_end else end.start, grain, single=False)
     return Stretched(whole, start, end, short if short.end > short.start else None)

@@ -180,15 +180,27 @@ def _fields(time: Time, now: datetime, policy: Policy) -> list[Period]:
     if time.day is not None:
         month = floor(now, "month")
         found = _returning(lambda n: refine(time, unit_at(add_months(month, n), "month")), time.which, now, None)
-        if time.weekday is not None:  # "Tuesday the 19th": the coming 19th that is a Tuesday
-            fitting = [p for p in found if p.start.isoweekday() == time.weekday]
-            return fitting + [p for p in found if p not in fitting]
+        if time.weekday is not None:
+            return _on_weekday(replace(time, weekday=None), time.weekday, month) + found
         return found
     if time.quarter is not None or time.half is not None:
         return [refine(time, unit_at(calendar(year + n), "year")) for n in _order(time.which)]
     if time.weekday is not None:
         return _weekday(time.weekday, time.which, now, policy)
     raise Unplaced("no date is said")
+
+
+def _on_weekday(time: Time, weekday: int, month: datetime) -> list[Period]:
+    """ "Tuesday the 19th": the coming and the last 19th that is a Tuesday."""
+    fitting = []
+    for months in (range(25), range(-1, -25, -1)):
+        for n in months:
+            with suppress(Impossible):
+                day = refine(time, unit_at(add_months(month, n), "month"))
+                if day.start.isoweekday() == weekday:
+                    fitting.append(day)
+                    break
+    return fitting
 
 
 def _order(which: Which) -> tuple[int, ...]:

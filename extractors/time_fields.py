@@ -158,8 +158,11 @@ def clock(h: Any, m: Any = None, s: Any = None, half: str | None = None, exact: 
     if hour is None or hour > 24 or (minute or 0) > 59 or (second or 0) > 59:
         return None
     side = cast(Any, {"a": "am", "p": "pm"}.get((half or "")[:1].lower()))
-    if side and not 1 <= hour <= 12 and not (hour <= 24 and isinstance(h, int)):
-        return None
+    if side and not 1 <= hour <= 12:
+        if hour or side == "pm":
+            return None
+        side = None  # 0:01 am
+        exact = True
     exact = exact or (isinstance(h, str) and len(h) == 2 and h[0] == "0")
     return Time(clock=Clock(hour, minute, second, side, exact))
 
@@ -192,9 +195,11 @@ def part(start: Any, end: Any, name: str = "") -> Time:
 
 
 @function("zone")
-def zone(time: Time, name: str) -> Time | None:
+def zone(time: Any, name: str | None) -> Any:
     """A time zone said with a time."""
-    return replace(time, zone=name) if time.clocked and time.zone is None else None
+    if name is None or not isinstance(time, Time):
+        return time
+    return replace(time, zone=name.upper()) if time.clocked and time.zone is None else None
 
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
