@@ -57,7 +57,6 @@ class Node:
 
     moves: dict[str, list[Node]] = field(default_factory=dict)
     done: list[tuple[Reduction, tuple[tuple[str, int], ...]]] = field(default_factory=list)
-    symbols: set[str] = field(default_factory=set)
     _children: dict[frozenset[str], Node] = field(default_factory=dict)
 
     def child(self, symbols: frozenset[str]) -> Node:
@@ -65,7 +64,6 @@ class Node:
         node = self._children.get(symbols)
         if node is None:
             node = self._children[symbols] = Node()
-            self.symbols |= symbols
             for symbol in sorted(symbols):
                 self.moves.setdefault(symbol, []).append(node)
         return node
@@ -79,11 +77,31 @@ class Item(NamedTuple):
     optional: bool
 
 
-class Reach(NamedTuple):
+class Reach:
     """What a set of part types can lead to: the types still worth reading, the productions worth trying."""
 
-    symbols: frozenset[str]
-    reductions: frozenset[Reduction]
+    def __init__(self, symbols: frozenset[str], reductions: frozenset[Reduction]) -> None:
+        self.symbols = symbols
+        self.reductions = reductions
+        self._alive: dict[Node, bool] = {}
+        self._moves: dict[tuple[Node, str], tuple[Node, ...]] = {}
+
+    def moves(self, node: Node, symbol: str) -> tuple[Node, ...]:
+        """The states after ``symbol`` from which a production worth trying can still be completed."""
+        known = self._moves.get((node, symbol))
+        if known is None:
+            known = tuple(after for after in node.moves.get(symbol, ()) if self._is_alive(after))
+            self._moves[(node, symbol)] = known
+        return known
+
+    def _is_alive(self, node: Node) -> bool:
+        known = self._alive.get(node)
+        if known is None:
+            known = any(reduction in self.reductions for reduction, _ in node.done) or any(
+                self._is_alive(after) for symbol in node.moves if symbol in self.symbols for after in node.moves[symbol]
+            )
+            self._alive[node] = known
+        return known
 
 
 class Network:
@@ -209,7 +227,7 @@ def _parse_run(run: list[Edge], text: str, network: Network, reach: Reach) -> li
                 continue
             seen.add((edge.start, edge.type))
             found.append(edge)
-            for active in _advance(edge, waiting, text, network):
+            for active in _advance(edge, waiting, text, network, reach):
                 for reduction, bound in active.node.done:
                     if reduction not in reach.reductions:
                         continue
@@ -217,7 +235,7 @@ def _parse_run(run: list[Edge], text: str, network: Network, reach: Reach) -> li
                     if whole is not None and (whole.start, whole.type) not in seen:
                         heapq.heappush(heap, (-whole.start, whole.rank, number, whole))
                         number += 1
-                if not active.node.symbols.isdisjoint(reach.symbols):
+                if not active.node.moves.keys().isdisjoint(reach.symbols):
                     key = (id(active.node), active.start)
                     ways[key] = ways.get(key, 0) + 1
                     if ways[key] <= MAX_WAYS:
@@ -227,16 +245,16 @@ def _parse_run(run: list[Edge], text: str, network: Network, reach: Reach) -> li
     return found
 
 
-def _advance(edge: Edge, waiting: dict[int, list[_Active]], text: str, network: Network) -> list[_Active]:
+def _advance(edge: Edge, waiting: dict[int, list[_Active]], text: str, network: Network, reach: Reach) -> list[_Active]:
     """The productions that ``edge`` begins or carries on."""
     symbol, start, parts = edge.type, edge.start, (edge,)
-    out = [_Active(node, start, parts, edge.leaves, edge.weight) for node in network.root.moves.get(symbol, ())]
+    out = [_Active(node, start, parts, edge.leaves, edge.weight) for node in reach.moves(network.root, symbol)]
     befores = (start, start - 1) if start and text[start - 1] == " " else (start,)
     for before in befores:
         for active in waiting.get(before, ()):
-            if symbol in active.node.symbols and active.leaves + edge.leaves <= MAX_LEAVES:
+            if symbol in active.node.moves and active.leaves + edge.leaves <= MAX_LEAVES:
                 leaves, weight = active.leaves + edge.leaves, active.weight + edge.weight
-                for node in active.node.moves[symbol]:
+                for node in reach.moves(active.node, symbol):
                     out.append(_Active(node, active.start, (*active.parts, edge), leaves, weight))
     return out
 
