@@ -103,7 +103,7 @@ def _matches(masked: Masked, layout: Layout, compiled: CompiledCues, speaker: st
             if family.in_mentions:
                 start, end = masked.inside(start, end)
                 spans = {name: masked.inside(*span) for name, span in spans.items()}
-            if not layout.stands(start, end, family.at):
+            if not layout.stands(start, end, family.at) or _is_pseudo(family, masked, start, end):
                 continue
             who = _original(masked, spans["who"]) if "who" in spans else family.who
             found.append(
@@ -113,6 +113,11 @@ def _matches(masked: Masked, layout: Layout, compiled: CompiledCues, speaker: st
                 )
             )  # fmt: skip
     return found
+
+
+def _is_pseudo(family: Family, masked: Masked, start: int, end: int) -> bool:
+    """A pseudo-cue may reach into a mention: the bound of "until June 2" holds the second half of "not until"."""
+    return family.is_pseudo(masked.normalized.text, masked.places[start], masked.places[end])
 
 
 def _groups(hit: re.Match[str]) -> dict[str, tuple[int, int]]:

@@ -161,16 +161,20 @@ class Family:
             return False
         if self.after and self.after.match(text[end : end + _CONTEXT]):
             return False
-        if self.pseudo:
-            # The pseudo-cue may begin before the cue ("开玩笑" in 没开玩笑); look at the neighbourhood only.
-            low = max(0, start - _CONTEXT)
-            for hit in self.pseudo.finditer(text[low : end + _CONTEXT]):
-                begin, close = hit.start() + low, hit.end() + low
-                if (begin <= start and close >= end) or begin < start < close:
-                    return False
-                if hit.start() + low > start:
-                    break
-        return True
+        return not self.is_pseudo(text, start, end)
+
+    def is_pseudo(self, text: str, start: int, end: int) -> bool:
+        """True when the words belong to a longer expression that is no cue; it may begin before them (没开玩笑)."""
+        if self.pseudo is None:
+            return False
+        low = max(0, start - _CONTEXT)
+        for hit in self.pseudo.finditer(text[low : end + _CONTEXT]):
+            begin, close = hit.start() + low, hit.end() + low
+            if begin > start:
+                break
+            if close >= end or begin < start < close:
+                return True
+        return False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
