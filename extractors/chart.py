@@ -83,7 +83,6 @@ class Reach:
     def __init__(self, symbols: frozenset[str], reductions: frozenset[Reduction]) -> None:
         self.symbols = symbols
         self.reductions = reductions
-        self._alive: dict[Node, bool] = {}
         self._moves: dict[tuple[Node, str], tuple[Node, ...]] = {}
 
     def moves(self, node: Node, symbol: str) -> tuple[Node, ...]:
@@ -95,13 +94,7 @@ class Reach:
         return known
 
     def _is_alive(self, node: Node) -> bool:
-        known = self._alive.get(node)
-        if known is None:
-            known = any(reduction in self.reductions for reduction, _ in node.done) or any(
-                self._is_alive(after) for symbol in node.moves if symbol in self.symbols for after in node.moves[symbol]
-            )
-            self._alive[node] = known
-        return known
+        return not self.symbols.isdisjoint(node.moves) or any(r in self.reductions for r, _ in node.done)
 
 
 class Network:
@@ -110,13 +103,18 @@ class Network:
     def __init__(self) -> None:
         self.root = Node()
         self.exposed: frozenset[str] = frozenset()  # types that are worth finding although they are no mention
-        self._needs: list[tuple[tuple[frozenset[str], ...], frozenset[str], Reduction]] = []
+        self._rules: list[tuple[int, frozenset[str], Reduction]] = []  # all needs as bits, symbols read, result
+        self._users: dict[str, list[tuple[int, int]]] = {}  # symbol → rules that need it, and for which bit
         self._reach: dict[frozenset[str], Reach] = {}
 
     def add(self, items: tuple[Item, ...], reduction: Reduction) -> None:
         """Add one sequence; absent optional items are spelled out as further paths."""
-        needed = tuple(item.symbols for item in items if not item.optional)
-        self._needs.append((needed, frozenset().union(*(item.symbols for item in items)), reduction))
+        needed = [item.symbols for item in items if not item.optional]
+        read = frozenset().union(*(item.symbols for item in items))
+        for bit, choice in enumerate(needed):
+            for symbol in sorted(choice):
+                self._users.setdefault(symbol, []).append((len(self._rules), 1 << bit))
+        self._rules.append(((1 << len(needed)) - 1, read, reduction))
         self._add(self.root, items, 0, (), reduction)
 
     def reach(self, present: frozenset[str]) -> Reach:
@@ -130,32 +128,33 @@ class Network:
 
     def _closure(self, present: frozenset[str]) -> Reach:
         """Forward: which productions can hold at all; backward: which of them can serve a mention or exposed part."""
-        have = set(present)
-        firing: dict[Reduction, set[str]] = {}
-        left = self._needs
-        grown = True
-        while grown:
-            grown, later = False, []
-            for entry in left:
-                needed, read, reduction = entry
-                if all(not have.isdisjoint(choice) for choice in needed):
-                    firing.setdefault(reduction, set()).update(read)
-                    grown = grown or reduction.type not in have
-                    have.add(reduction.type)
-                else:
-                    later.append(entry)
-            left = later
+        have: set[str] = set()
+        met: dict[int, int] = {}
+        makers: dict[str, list[int]] = {}
+        work: list[int] = []
+        todo = list(present)
+        while todo:
+            symbol = todo.pop()
+            if symbol in have:
+                continue
+            have.add(symbol)
+            for number, bit in self._users.get(symbol, ()):
+                before = met.get(number, 0)
+                met[number] = now = before | bit
+                full, _, reduction = self._rules[number]
+                if now == full and before != full:
+                    makers.setdefault(reduction.type, []).append(number)
+                    todo.append(reduction.type)
+                    if reduction.kind is not None or reduction.type in self.exposed:
+                        work.append(number)
         live: set[str] = set()
         serving: set[Reduction] = set()
-        rest = list(firing)
-        while True:
-            now = [r for r in rest if r.kind is not None or r.type in self.exposed or r.type in live]
-            if not now:
-                break
-            rest = [r for r in rest if r not in now]
-            serving.update(now)
-            for reduction in now:
-                live |= firing[reduction] & have
+        while work:
+            _, read, reduction = self._rules[work.pop()]
+            serving.add(reduction)
+            for symbol in read & have - live:
+                live.add(symbol)
+                work.extend(makers.get(symbol, ()))
         return Reach(frozenset(live), frozenset(serving))
 
     def _add(
