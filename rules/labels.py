@@ -152,6 +152,13 @@ class Lexicon:
         """The concept a label means, or the label itself: unknown labels are never merged by likeness."""
         return self.concepts.get(label_key, label_key)
 
+    def ways(self, concept: str) -> tuple[str, ...]:
+        """All labels that mean a concept, the concept itself first."""
+        return (
+            concept,
+            *sorted(label for label, known in self.concepts.items() if known == concept and label != concept),
+        )
+
     def peel(self, text: str) -> Peeled:
         """Strip copulas on the right and openers on the left."""
         start, end, act, copula = 0, len(text), "state", False
@@ -163,7 +170,7 @@ class Lexicon:
             while end > start and low[end - 1] in _EDGE:
                 end -= 1
             hit = self._last(low, start, end)
-            if hit is None:
+            if hit is None or (text[hit:end] == "A" and hit > start):  # "Option A"
                 break
             found = self.trail_acts.get(re.sub(r"\s+", " ", low[hit:end]), "state")
             copula = copula or found == "copula"

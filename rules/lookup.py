@@ -120,11 +120,10 @@ class Lookup:
         return NOTHING
 
     def _near(self, qualifier: str, known: str, changing: bool) -> bool:
-        if is_tail(qualifier, known):
-            return True
-        if not changing:
-            return False
-        return bool(known) and (is_head(qualifier, known) or is_tail(known, qualifier) or is_head(known, qualifier))
+        for label in self.book.lex.ways(qualifier):
+            if is_tail(label, known) or (changing and is_head(label, known)):
+                return True
+        return changing and bool(known) and (is_tail(known, qualifier) or is_head(known, qualifier))
 
     def _only(self, items: list[MemoryItem]) -> Found:
         if len(items) == 1:

@@ -1,0 +1,266 @@
+"""Dialogues: what a later turn means for what is known, and what is asked when it is not clear."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from recordari.memory import Memory
+from recordari.model import FEATURES, Adjustment, Decision, Known, MemoryItem, Patch, Turn
+from recordari.rules.load import load
+from recordari.rules.parts import adjusted, patched
+from recordari.rules.relation import compare
+from recordari.values import AddressValue, MoneyValue, PhoneValue, QuantityValue, TimeValue
+
+START = datetime.fromisoformat("2026-03-18T10:00:00+08:00")
+MEMORY = Memory.rehearsal(ruleset=load(), ner=False, engine="reference")
+
+
+def talk(*said: str | tuple[str, str]) -> tuple[tuple[Decision, ...], tuple[MemoryItem, ...]]:
+    """Decisions and items of a dialogue; a plain string is said by the user."""
+    turns = []
+    for index, one in enumerate(said):
+        speaker, text = ("user", one) if isinstance(one, str) else one
+        at = START + timedelta(minutes=2 * index)
+        turns.append(
+            Turn.model_validate(
+                {
+                    "turn_id": f"t{index}", "text": text, "speaker": speaker, "said_at": at, "received_at": at,
+                    "ordinal": index,
+                }
+            )
+        )  # fmt: skip
+    return MEMORY.trial(turns, Known())
+
+
+def current(*said: str | tuple[str, str]) -> list[tuple[str, str, str]]:
+    _, items = talk(*said)
+    return sorted((i.slot, i.qualifier, i.canonical) for i in items if i.status == "current")
+
+
+def last(*said: str | tuple[str, str]) -> Decision:
+    return talk(*said)[0][-1]
+
+
+# ---------------------------------------------------------------- by label
+def test_a_named_label_changes_its_own_value_and_no_other() -> None:
+    assert current("甲合同尾款9万元，乙合同尾款7万元。", "乙合同尾款改成7.7万元。") == [
+        ("amount", "乙合同尾款", "77000 CNY"),
+        ("amount", "甲合同尾款", "90000 CNY"),
+    ]
+
+
+def test_a_label_may_be_the_tail_of_exactly_one_live_label() -> None:
+    assert current("贷款年利率4.35%。", "利率调成4.2%。") == [("rate", "贷款年利率", "4.2%")]
+
+
+def test_a_tail_of_two_live_labels_is_asked() -> None:
+    decision = last("甲合同尾款9万元，乙合同尾款7万元。", "尾款改成8万元。")
+    assert (decision.action, decision.reason) == ("HOLD", "ambiguous_reference")
+    assert decision.question is not None
+    assert "甲合同尾款" in decision.question
+    assert "乙合同尾款" in decision.question
+
+
+def test_labels_of_one_concept_are_one_label() -> None:
+    assert current("市场预算8万元。", "营销预算改成9万元。") == [("budget", "marketing", "90000 CNY")]
+
+
+def test_an_unknown_label_is_never_merged_by_likeness() -> None:
+    assert len(current("展厅预算8万元。", "展台预算改成9万元。")) == 2
+
+
+def test_a_deadline_is_found_under_its_label_whatever_kind_of_date_it_was() -> None:
+    assert current("8月20日上线。", "上线改到8月27日。") == [("event", "上线", "2026-08-27")]
+
+
+# ---------------------------------------------------------------- by what was said
+@pytest.mark.parametrize(
+    ("first", "then", "value"),
+    [
+        ("这次装修预算是10万。", "还是8万吧。", "80000 XXX"),
+        ("The budget is fifty thousand dollars.", "No, I mean fifteen thousand dollars.", "15000 USD"),
+        ("We need delivery by June 12.", "Make that June 21.", "2026-06-21"),
+        ("My phone number is 212-555-0110.", "Actually, it's 212-555-0101.", "+12125550101"),
+        ("我的预算是12万元。", "再加两万吧。", "140000 CNY"),
+        ("尽调报告4月3日交。", "推迟一周。", "2026-04-10"),
+        ("服务费5000美元。", "币种错了，是5000欧元。", "5000 EUR"),
+        ("服务费3万港元。", "不是港元，是人民币。", "30000 CNY"),
+        ("签约定在7月15日。", "不是15日，是25日。", "2026-07-25"),
+        ("电话会是3月25日下午两点。", "时间改到下午四点，日期不变。", "2026-03-25T16:00"),
+        ("我的手机号是13800008881。", "尾号不是8881，是8818。", "+8613800008818"),
+        ("我叫林国珏。", "打错字了，是林国钰。", "林国钰"),
+        ("钢材采购20吨。", "单位错了，是20公斤。", "20 公斤"),
+    ],
+)
+def test_what_is_said_alone_changes_the_one_thing_it_can_mean(first: str, then: str, value: str) -> None:
+    assert [canonical for _, _, canonical in current(first, then)] == [value]
+
+
+def test_two_that_could_be_meant_are_asked_and_neither_changes() -> None:
+    said = ("The deposit is $8,000.", "The retainer is $6,000.", "Change that one to $7,000.")
+    decision = last(*said)
+    assert (decision.action, decision.reason) == ("HOLD", "ambiguous_reference")
+    assert {value for _, _, value in current(*said)} == {"8000 USD", "6000 USD"}
+
+
+def test_the_old_value_tells_which_one_is_meant() -> None:
+    said = ("The deposit is $8,000.", "The retainer is $6,000.", "It's not $6,000, it's $7,000.")
+    assert current(*said) == [("amount", "deposit", "8000 USD"), ("amount", "retainer", "7000 USD")]
+
+
+def test_former_and_second_count_in_the_order_of_the_text() -> None:
+    assert current("方案一预算18万元，方案二预算22万元。", "前者改成19万元。") == [
+        ("budget", "方案一", "190000 CNY"),
+        ("budget", "方案二", "220000 CNY"),
+    ]
+    assert ("amount", "option b", "4200 USD") in current(
+        "Option A costs $3,000. Option B costs $4,500.", "The second one is now $4,200."
+    )
+
+
+def test_a_value_alone_with_nothing_to_change_is_not_guessed() -> None:
+    decision = last("还是8万元吧。")
+    assert (decision.action, decision.reason) == ("IGNORE", "ambiguous_reference")
+
+
+def test_an_adjustment_says_what_it_was_computed_from() -> None:
+    decisions, items = talk("我的预算是12万元。", "再加两万吧。")
+    first = next(i for i in items if i.canonical == "120000 CNY")
+    assert decisions[-1].reason == "adjusted"
+    assert decisions[-1].derived_from == (first.id,)
+
+
+def test_a_withdrawal_finds_its_label_in_the_words() -> None:
+    decisions, items = talk("My target price is $640,000.", "Forget what I said about the target price.")
+    assert (decisions[-1].action, decisions[-1].reason) == ("RETRACT", "withdrawn")
+    assert [i.status for i in items] == ["retracted"]
+
+
+# ---------------------------------------------------------------- proposals
+@pytest.mark.parametrize("answer", ["可以。", "好的，就按8万元。", "就按你说的，8万元。"])
+def test_an_accepted_suggestion_is_remembered_with_its_label(answer: str) -> None:
+    assert current(("assistant", "押金建议定8万元。"), answer) == [("amount", "押金", "80000 CNY")]
+
+
+@pytest.mark.parametrize("answer", ["我再想想。", "不用。", "押金是什么意思？"])
+def test_a_suggestion_that_is_not_accepted_is_not_remembered(answer: str) -> None:
+    assert current(("assistant", "押金建议定8万元。"), answer) == []
+
+
+def test_an_echo_awaits_no_answer() -> None:
+    said = ("押金6万元。", ("assistant", "好的，已记录押金6万元。"), "好的。")
+    assert last(*said).action == "IGNORE"
+    assert current(*said) == [("amount", "押金", "60000 CNY")]
+
+
+def test_a_remark_of_the_agent_is_confirmed_by_nobody() -> None:
+    assert current(("assistant", "今天大盘上涨2%。"), "好。") == []
+
+
+def test_a_denied_question_takes_the_value_that_follows() -> None:
+    said = ("付款期限60日。", ("assistant", "确认一下：付款期限是90日？"), "不是，是60日。")
+    assert current(*said) == [("term", "payment", "P60D")]
+
+
+# ---------------------------------------------------------------- owners and roles
+def test_a_pronoun_is_the_one_named_last() -> None:
+    _, items = talk("The counterparty is Hollin & Frey LLC.", "Their address is 210 Maple Terrace, Dayton, OH 45402.")
+    assert [i.entity for i in items if i.slot == "address"] == ["Hollin & Frey LLC"]
+
+
+def test_a_role_is_the_person_known_in_it() -> None:
+    said = ("乙方联系人是邱明，电话13800003002。", "乙方联系人的电话换成13800003003。")
+    _, items = talk(*said)
+    assert [(i.entity, i.canonical) for i in items if i.slot == "phone" and i.status == "current"] == [
+        ("邱明", "+8613800003003")
+    ]
+
+
+def test_a_name_in_another_script_stands_beside_the_first() -> None:
+    assert [value for slot, _, value in current("我叫伊万娜。", "I'm Ivanna.") if slot == "name"] == [
+        "伊万娜",
+        "Ivanna",
+    ]
+
+
+def test_witnesses_stand_side_by_side_and_an_executor_is_replaced() -> None:
+    assert current("担保人是赵敏。", "担保人换成钱伟。") == [("party", "担保人", "钱伟")]
+
+
+# ---------------------------------------------------------------- laws of values
+def test_every_feature_of_a_decision_is_in_the_closed_vocabulary() -> None:
+    decisions, _ = talk("预算8万元。", "改成9万元。", "如果是10万元呢？", ("assistant", "建议12万元。"), "可以。")
+    for decision in decisions:
+        if decision.features:
+            assert set(decision.features) == set(FEATURES)
+            for name, value in decision.features.items():
+                assert not FEATURES[name] or value in FEATURES[name]
+
+
+@given(st.decimals(min_value=1, max_value=10**9, places=2), st.decimals(min_value=1, max_value=10**6, places=2))
+def test_adding_and_taking_away_the_same_is_nothing(start: Decimal, step: Decimal) -> None:
+    value, by = MoneyValue(amount=start, currency="CNY"), MoneyValue(amount=step, currency=None)
+    more = adjusted(Adjustment(operator="add", by=by), value)
+    assert more is not None
+    back = adjusted(Adjustment(operator="subtract", by=by), more)
+    assert back is not None
+    assert back.same_as(value)
+
+
+def test_an_adjustment_never_goes_below_nothing_or_across_currencies() -> None:
+    value = MoneyValue(amount=Decimal(10), currency="CNY")
+    assert adjusted(Adjustment(operator="subtract", by=MoneyValue(amount=Decimal(11))), value) is None
+    assert adjusted(Adjustment(operator="add", by=MoneyValue(amount=Decimal(1), currency="USD")), value) is None
+
+
+def test_a_month_later_than_the_last_day_is_the_last_day() -> None:
+    day = TimeValue(type="date", edtf="2026-01-31", start="2026-01-31", end="2026-02-01", grain="day")
+    month = TimeValue(type="duration", duration="P1M")
+    later = adjusted(Adjustment(operator="later", by=month), day)
+    assert later is not None
+    assert later.canonical == "2026-02-28"
+
+
+def test_a_part_that_does_not_exist_is_refused() -> None:
+    day = TimeValue(type="date", edtf="2026-02-10", start="2026-02-10", end="2026-02-11", grain="day")
+    assert patched(Patch(part="day_of_month", value="30"), day) is None
+    moved = patched(Patch(part="day_of_month", value="20"), day)
+    assert moved is not None
+    assert moved.canonical == "2026-02-20"
+    assert patched(Patch(part="floor", value="3"), day) is None
+
+
+def test_a_floor_and_a_room_are_replaced_where_they_stand() -> None:
+    home = AddressValue(road="清江路", number="18号", building="3栋", unit="502室", full="清江路18号3栋502室")
+    changed = patched(Patch(part="room", value="602室"), home)
+    assert changed is not None
+    assert changed.canonical == "清江路18号3栋602室"
+
+
+def test_the_last_digits_of_a_number_are_replaced_in_both_forms() -> None:
+    phone = PhoneValue(e164="+8613800008881", national="13800008881")
+    changed = patched(Patch(part="digits", value="8818", old="8881"), phone)
+    assert isinstance(changed, PhoneValue)
+    assert (changed.e164, changed.national) == ("+8613800008818", "13800008818")
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "relation"),
+    [
+        (MoneyValue(amount=Decimal(8), currency="CNY"), MoneyValue(amount=Decimal(8), currency="CNY"), "equal"),
+        (MoneyValue(amount=Decimal(8), currency="CNY"), MoneyValue(amount=Decimal(8)), "narrower"),
+        (MoneyValue(amount=Decimal(8), currency="CNY"), MoneyValue(amount=Decimal(8), currency="USD"), "differs"),
+        (MoneyValue(amount=Decimal(8)), MoneyValue(amount=Decimal(8), bound="<="), "differs"),
+        (MoneyValue(amount=Decimal(8)), MoneyValue(min=Decimal(5), max=Decimal(9), approx=True), "narrower"),
+        (MoneyValue(min=Decimal(5), max=Decimal(9), approx=True), MoneyValue(amount=Decimal(8)), "broader"),
+        (QuantityValue(amount=Decimal(20), unit="公斤"), QuantityValue(amount=Decimal(20), unit="吨"), "differs"),
+        (TimeValue(type="date", edtf="../2026-06-30"), TimeValue(type="date", edtf="2026-06-30"), "equal"),
+        (TimeValue(type="duration", duration="P30D"), TimeValue(type="duration", duration="P60D"), "differs"),
+    ],
+)
+def test_values_are_compared_as_wholes(new: MoneyValue, old: MoneyValue, relation: str) -> None:
+    assert compare(new, old) == relation

@@ -1,0 +1,277 @@
+"""From words to candidates: labels, owners, acts, replaced values, frames and fragments."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from recordari.extractors.scan import scan
+from recordari.model import Candidate, Turn
+from recordari.rules.book import book_of
+from recordari.rules.capture import Captured, capture
+from recordari.rules.labels import is_head, is_tail, key
+from recordari.rules.load import load
+
+AT = datetime(2026, 3, 18, 10, tzinfo=UTC)
+RULES = load()
+
+
+def caught(text: str, speaker: str = "user") -> Captured:
+    turn = Turn.model_validate({"turn_id": "t", "text": text, "speaker": speaker, "said_at": AT, "received_at": AT})
+    return capture(turn, scan(text, RULES.extraction, said_at=AT, speaker=turn.speaker, ner=False), RULES)
+
+
+def candidates(text: str, speaker: str = "user") -> tuple[Candidate, ...]:
+    return caught(text, speaker).candidates
+
+
+def only(text: str, speaker: str = "user") -> Candidate:
+    found = candidates(text, speaker)
+    assert len(found) == 1, [(c.slot, c.qualifier, c.value) for c in found]
+    return found[0]
+
+
+def canonical(candidate: Candidate) -> str:
+    assert candidate.value is not None
+    return candidate.value.canonical
+
+
+# ---------------------------------------------------------------- labels
+@pytest.mark.parametrize(
+    ("text", "slot", "qualifier", "value"),
+    [
+        ("The escrow holdback is $25,000.", "amount", "escrow holdback", "25000 USD"),
+        ("Option A costs $3,000.", "amount", "option a", "3000 USD"),
+        ("Late fees run at 2% per month.", "rate", "late fee", "2%"),
+        ("仲裁费8万元。", "amount", "仲裁费", "80000 CNY"),
+        ("我要购汇2万美元。", "amount", "购汇", "20000 USD"),
+        ("甲合同尾款9万元。", "amount", "甲合同尾款", "90000 CNY"),
+        ("Initial deposit 改为 USD 60,000。", "amount", "initial deposit", "60000 USD"),
+        ("律师费一口价6万元。", "amount", "legal fee", "60000 CNY"),
+        ("许可费按净销售额的6%。", "rate", "许可费", "6%"),
+        ("董事会批了1.35亿元的并购预算上限。", "budget", "并购", "<=135000000 CNY"),
+        ("3月27日上午十点交割。", "event", "交割", "2026-03-27T10:00"),
+        ("新品开售日定在10月12日。", "event", "新品开售日", "2026-10-12"),
+        ("年薪大概30万元。", "amount", "年薪", "~300000 CNY"),
+    ],
+)
+def test_any_label_beside_a_value_is_its_qualifier(text: str, slot: str, qualifier: str, value: str) -> None:
+    found = only(text)
+    assert (found.slot, found.qualifier, canonical(found)) == (slot, qualifier, value)
+
+
+def test_a_known_label_is_its_concept_and_an_unknown_one_is_itself() -> None:
+    assert only("市场预算8万元。").qualifier == only("The marketing budget is $80,000.").qualifier == "marketing"
+    assert only("展厅预算8万元。").qualifier == "展厅"
+
+
+def test_two_values_of_a_clause_each_have_their_own_label() -> None:
+    found = candidates("首付款15万元，尾款35万元。")
+    assert [(c.qualifier, canonical(c)) for c in found] == [
+        ("down payment", "150000 CNY"),
+        ("final payment", "350000 CNY"),
+    ]
+    found = candidates("The retainer is $10,000 and the first draft is due April 24.")
+    assert [(c.slot, c.qualifier) for c in found] == [("amount", "retainer"), ("deadline", "first draft")]
+
+
+def test_a_clause_without_a_noun_goes_on_about_the_same_thing() -> None:
+    found = candidates("第二期280万元，2026年7月31日前付。")
+    assert [(c.slot, c.qualifier) for c in found] == [("amount", "第二期"), ("deadline", "第二期")]
+
+
+def test_a_number_beside_a_money_noun_is_money_and_elsewhere_none() -> None:
+    assert [c.slot for c in candidates("公证费是二百八。")] == ["amount"]
+    assert candidates("第三条不变。") == ()
+
+
+def test_now_dates_nothing() -> None:
+    found = only("房租现在每月5200元。")
+    assert (found.slot, found.qualifier) == ("amount", "房租")
+
+
+@given(st.text(alphabet="abcde 的费款预算中文AB", max_size=20))
+def test_the_key_of_a_label_is_its_own_key(label: str) -> None:
+    assert key(key(label)) == key(label)
+
+
+def test_a_tail_is_a_whole_word() -> None:
+    assert is_tail("limit", "revolver limit")
+    assert is_tail("利率", "年利率")
+    assert not is_tail("mit", "revolver limit")
+    assert not is_tail("率", "年利率")
+    assert is_head("样品", "样品寄")
+    assert not is_head("pledg", "pledge clinic")
+
+
+# ---------------------------------------------------------------- owners
+@pytest.mark.parametrize(
+    ("text", "entity"),
+    [
+        ("我太太的电话是13800000001。", "太太"),
+        ("My sister's phone number is 212-555-0144.", "sister"),
+        ("My brother earns $90,000 a year.", "brother"),
+        ("My colleague Petra works at Sable Bank.", "Petra"),
+        ("我朋友阿杰在云岭科技上班。", "阿杰"),
+        ("我姐夫买车的预算是25万元。", "姐夫"),
+    ],
+)
+def test_a_value_belongs_to_whom_the_words_name(text: str, entity: str) -> None:
+    assert candidates(text)[0].entity == entity
+
+
+@pytest.mark.parametrize("text", ["我的电话是13800000001。", "My phone number is 212-555-0144.", "律师费8万元。"])
+def test_a_value_of_nobody_else_is_the_principals(text: str) -> None:
+    assert only(text).entity is None
+
+
+def test_a_number_right_after_a_named_person_is_that_persons() -> None:
+    found = candidates("担保人是魏朗，电话13800000002。")
+    assert [(c.slot, c.entity) for c in found] == [("party", None), ("phone", "魏朗")]
+
+
+# ---------------------------------------------------------------- acts and replaced values
+@pytest.mark.parametrize(
+    ("text", "act"),
+    [
+        ("培训预算9万元。", "state"),
+        ("培训预算改成11万元。", "change"),
+        ("采购预算提高到150万元。", "change"),
+        ("更正：律师费是6.5万元。", "correct"),
+        ("借款本金应为25万元。", "correct"),
+        ("Rent has been renegotiated to $3,150 a month.", "change"),
+        ("Correction: the retainer is $11,000.", "correct"),
+    ],
+)
+def test_the_verb_or_a_cue_gives_the_act(text: str, act: str) -> None:
+    assert only(text).act == act
+
+
+@pytest.mark.parametrize(
+    ("text", "new", "old", "act"),
+    [
+        ("展会预算从18万元改成14万元。", "140000 CNY", "180000 CNY", "change"),
+        ("The invoice total is $4,810, not $4,180.", "4810 USD", "4180 USD", "correct"),
+        ("样品改成9套，不是15套。", "9 套", "15 套", "correct"),
+        ("预期收益率5.6%写错了，是5.2%。", "5.2%", "5.6%", "correct"),
+        ("The fee is no longer $200, it's $250.", "250 USD", "200 USD", "change"),
+    ],
+)
+def test_a_value_taken_back_is_no_candidate_of_its_own(text: str, new: str, old: str, act: str) -> None:
+    found = only(text)
+    assert found.old is not None
+    assert (canonical(found), found.old.canonical, found.act) == (new, old, act)
+
+
+def test_a_repair_takes_the_label_of_what_it_repairs() -> None:
+    found = only("Set the retainer at $12,000, scratch that, $9,500.")
+    assert (found.slot, found.qualifier, canonical(found)) == ("amount", "retainer", "9500 USD")
+
+
+def test_a_value_called_void_with_nothing_in_its_place_is_withdrawn() -> None:
+    found = only("刚才说的20万元作废。")
+    assert found.act == "retract"
+    assert found.old is not None
+    assert found.old.canonical == "200000 CNY"
+
+
+@pytest.mark.parametrize(
+    ("text", "operator"),
+    [
+        ("再加两万元吧。", "add"),
+        ("广告预算砍掉10万元。", "subtract"),
+        ("推迟一周。", "later"),
+        ("Cut it by $500.", "subtract"),
+    ],
+)
+def test_an_amount_of_change_is_no_new_value(text: str, operator: str) -> None:
+    found = only(text)
+    assert found.act == "adjust"
+    assert found.value is None
+    assert found.adjustment is not None
+    assert found.adjustment.operator == operator
+
+
+@pytest.mark.parametrize("text", ["预算提高到8万元。", "Cut the budget to $500."])
+def test_a_change_to_a_value_is_no_adjustment(text: str) -> None:
+    assert only(text).adjustment is None
+
+
+@pytest.mark.parametrize(
+    "text", ["还是8万元吧。", "No, I mean fifteen thousand dollars.", "Make that June 21.", "改后天吧。"]
+)
+def test_a_value_alone_leaves_slot_and_label_open(text: str) -> None:
+    found = only(text)
+    assert (found.form, found.slot, found.qualifier) == ("bare", None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "value"),
+    [
+        ("不是港元，是人民币。", "currency", "CNY"),
+        ("年份错了，是2027年。", "year", "2027"),
+        ("不是15日，是25日。", "day_of_month", "25"),
+        ("尾号不是8881，是8818。", "digits", "8818"),
+    ],
+)
+def test_a_part_of_a_value_is_a_patch(text: str, part: str, value: str) -> None:
+    found = only(text)
+    assert found.patch is not None
+    assert (found.form, found.patch.part, found.patch.value) == ("part", part, value)
+
+
+# ---------------------------------------------------------------- frames
+@pytest.mark.parametrize(
+    ("text", "slot", "value"),
+    [
+        ("I've switched from green tea to espresso.", "preference", "espresso"),
+        ("适用新加坡法律。", "law", "新加坡"),
+        ("合同状态是待审批。", "status", "待审批"),
+        ("The matter status is now closed.", "status", "closed"),
+        ("担保人是魏朗。", "party", "魏朗"),
+        ("I'm allergic to peanuts.", "health", "peanuts"),
+    ],
+)
+def test_a_frame_takes_a_stretch_of_text(text: str, slot: str, value: str) -> None:
+    found = only(text)
+    assert (found.slot, canonical(found)) == (slot, value)
+
+
+def test_what_is_allowed_and_its_denial_share_a_label() -> None:
+    yes, no = only("周三可以放款。"), only("周三不可以放款。")
+    assert yes.qualifier == no.qualifier
+    assert (yes.assertion.polarity, no.assertion.polarity) == ("affirmed", "negated")
+
+
+def test_an_office_does_not_name_its_holder_beside_a_price() -> None:
+    assert [c.slot for c in candidates("The mediator's fee is $63,000.")] == ["amount"]
+
+
+def test_an_agent_only_proposes() -> None:
+    assert {c.act for c in candidates("建议把赔偿上限设为60万元。", "assistant")} == {"propose"}
+    assert candidates("好的。", "assistant") == ()
+
+
+@pytest.mark.parametrize("text", ["", "。", "你好", "Thanks!", "一二三四五六七八九" * 5])
+def test_words_without_a_fact_give_no_value(text: str) -> None:
+    assert [c for c in candidates(text) if c.value is not None] == []
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(alphabet="预算是改成8万元,。不 Thebudgtis$50.\n到从A", max_size=40))
+def test_every_span_of_a_candidate_lies_in_the_text(text: str) -> None:
+    for found in candidates(text):
+        assert 0 <= found.start <= found.end <= len(text)
+        for start, end in found.evidence:
+            assert 0 <= start <= end <= len(text)
+
+
+def test_the_same_turn_is_captured_the_same_way_twice() -> None:
+    text = "甲方是盛和公司，合同金额28万元，付款期限15日。"
+    assert caught(text) == caught(text)
+
+
+def test_the_rules_of_a_set_are_compiled_once() -> None:
+    assert book_of(RULES) is book_of(RULES)
