@@ -187,7 +187,8 @@ class AddressParts:
                 break
             if strict and not (word.name or word.low in {"of", "the", "and", "de", "del", "la"}):
                 break
-            street = end > at and (word.low in self.street or word.low == "broadway" or _ORDINAL.fullmatch(word.text))
+            ordinal = _ORDINAL.fullmatch(word.text) is not None and not strict  # in a sentence "July 14th" is a day
+            street = end > at and (word.low in self.street or word.low == "broadway" or ordinal)
             if street and not self.goes_on(words, end + 1, limit):
                 numbered = self.road_number(words, end + 1, stop) if word.low in _NUMBERED else 0
                 return self.ends_road(flat, words, begin, numbered or end + 1, stop, draft)

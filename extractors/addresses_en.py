@@ -57,6 +57,8 @@ class EnglishAddresses:
 
     def _has_street(self, words: list[Word]) -> bool:
         """A street word, a direction or a unit behind the number and a name: 10 August 2012 has none."""
+        if len(words) > 2 and words[1].low in self.parts.direction:
+            return True
         road = self.parts.street | self.parts.direction | self.parts.unit
         return any(word.low in road for word in words[2:])
 

@@ -99,7 +99,7 @@ class ChineseAddresses:
         for reader in (self._branches, self._landmarks, self._abroad, self._by_context):
             for start, end in reader(text):
                 if not any(exact[start:end]):
-                    yield self._place(text, start, end)
+                    yield self._in_division(text, start, end) or self._place(text, start, end)
         for name, pattern in (("floor", _FLOOR), ("room", _ROOM), ("house_number", _NUMBER)):
             for hit in pattern.finditer(text):
                 yield Edge(name, *hit.span(), hit.group(), self.rule, weight=1)
@@ -301,6 +301,14 @@ class ChineseAddresses:
             end = self._landmark_end(text, start) if start < hit.start() else 0
             if end and hit.end() <= end and not _NOT_NAMES.search(text[start : hit.start()]):
                 yield start, end
+
+    def _in_division(self, text: str, start: int, end: int) -> Edge | None:
+        """A landmark behind a division with its 区, 县 or 市 is an address: 西湖区|蒋村花园小区."""
+        chain = self.gazetteer.chain(text, start)
+        if not chain or not chain[-1].full or chain[-1].end >= end or len(chain[-1].division.name) < 3:
+            return None
+        draft = Draft(start, end, chain, {"poi": text[chain[-1].end : end]})
+        return self._finish(text, draft)
 
     def _branches(self, text: str) -> Iterator[tuple[int, int]]:
         """A shop with its branch: 格林豪泰(学清路店)."""

@@ -58,6 +58,12 @@ _EMAIL = re.compile(
     r"(?<![A-Za-z0-9._%+\-@])([A-Za-z0-9_%+][A-Za-z0-9._%+\-]{0,63})@((?:[A-Za-z0-9](?:[A-Za-z0-9\-]{0,62})\.){1,6}[A-Za-z]{2,24})"
     r"(?![A-Za-z0-9\-]|\.[A-Za-z0-9])"
 )
+# As speech recognition writes it: mark at mail dot com. The last word keeps it from ordinary sentences.
+_SPOKEN = re.compile(
+    r"(?<![\w@.])([A-Za-z0-9][\w.\-]{0,40})(?: at |@)((?:[A-Za-z0-9\-]{1,40} dot ){1,3}"
+    r"(?:com|net|org|edu|cn|co uk|io))(?![\w@])",
+    re.IGNORECASE,
+)
 _URL = re.compile(
     r"(?<![A-Za-z0-9@])(?:(?:https?|ftps?|wss?)://(?:[^\s\u3000-\u9fff,，。；;、)\]}<>\"']|[,;](?=\S))+"
     r"|www\.(?:[A-Za-z0-9\-]+\.)+[A-Za-z]{2,24}(?::\d{1,5})?(?:[/?#](?:[^\s\u3000-\u9fff,，。；;、)\]}<>\"'])*)?)",
@@ -90,6 +96,12 @@ class Contacts:
         """Mentions of kind phone, email and url; parts ``mail_domain`` and ``digits``."""
         flat = text.text
         taken: list[tuple[int, int]] = []
+        if " dot " in text.lower:
+            for hit in _SPOKEN.finditer(flat):
+                taken.append(hit.span())
+                domain = hit.group(2).lower().replace(" dot ", ".").replace(" ", ".")
+                value = EmailValue(address=f"{hit.group(1)}@{domain}")
+                yield Edge("email", *hit.span(), value, self.domain_rule, weight=1, kind="email")
         if "." in flat or "://" in flat:
             for edge in (*self._emails(flat), *self._urls(flat)):
                 if not _overlaps(taken, edge.start, edge.end):
@@ -211,6 +223,10 @@ def phone_value(raw: str, first: tuple[str, ...], setting: Setting) -> PhoneValu
     plain = re.sub(r"[^\d+]", "", main)
     abroad = plain.startswith(("+", "00"))
     regions = tuple(_regions(first, setting))
+    if re.fullmatch(_MOBILE, plain) and "CN" in regions:
+        plain = "+86" + plain  # alone, 179… would be read as a carrier's prefix
+        e164, country = _e164(plain, regions)
+        return PhoneValue(e164=e164, national=plain.removeprefix("+86") + tail)
     e164, country = _e164("+" + plain.lstrip("+0") if abroad else plain, regions)
     digits = plain.lstrip("+")
     if abroad and country:

@@ -85,7 +85,8 @@ class Gazetteer:
                 found = Division(name, short, 0, ())
             elif mark == "C":
                 city = name
-                found = Division(name, short, 1, (province,))
+                county = name.endswith("县")  # Taiwan's counties stand where cities do
+                found = Division(name, short, 2, (province, "")) if county else Division(name, short, 1, (province,))
             else:
                 found = Division(name, short, 2, (province, city), rest[0])
             if name:

@@ -46,7 +46,7 @@ class EnglishPlaces:
     def _known(self, flat: str, lower: str, after: frozenset[int]) -> Iterator[tuple[int, int]]:
         """Names of the gazetteer, with the state or country behind them."""
         at = 0
-        alone = not re.search(r"\w", re.sub(r"^[\w .'-]+", "", lower))
+        alone = len(lower.split()) <= 4  # "Paris." as an answer
         for hit in re.finditer(r"(?<![\w@./'-])[^\W\d_]", lower):
             if hit.start() < at:
                 continue
