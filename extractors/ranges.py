@@ -85,6 +85,8 @@ def inherit(first: Time, last: Time) -> tuple[Time, Time]:
     if first.dated and last.clocked and not last.dated:
         return first, replace(last, **_dated(first))  # type: ignore[arg-type]
     if last.dated and first.clocked and not first.dated:
+        if isinstance(last.node, Cycle) and last.node.unit == "day" and last.node.n > 0:
+            return replace(first, node=Cycle("day", 0)), last  # from 2 pm until tomorrow at 4
         return replace(first, **_dated(last)), last  # type: ignore[arg-type]
     return _filled(first, last, later=True), _filled(last, first, later=False)
 

@@ -97,7 +97,7 @@ def zh_length(n: Any, unit: str, half: bool = False) -> Length | None:
         amount = whole(n)
         return None if amount is None else length(15 * amount, "minute")
     made = length(n, unit, extra)
-    if made is None or (unit == "year" and made.parts[0][1] >= 1000):
+    if made is None or (unit == "year" and made.parts[0][1] >= 300):
         return None
     return made
 

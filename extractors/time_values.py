@@ -40,7 +40,7 @@ class PartOfDay:
         hour = clock.hour
         if hour > 12 or clock.meridiem is not None:
             return hour24(clock)
-        near = (hour % 12, hour % 12 + 12, hour % 12 + 24)
+        near = [hour % 12 + 12 * n for n in range(3) if n or self.start < 12]  # 下午11点 is 23:00
         inside = [h for h in near if self.start <= h < self.end]
         middle = (self.start + self.end) / 2
         return inside[0] if inside else min(near, key=lambda h: (abs(h - middle), h))
