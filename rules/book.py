@@ -58,7 +58,7 @@ class Book:
     """Everything compiled for capture and bind."""
 
     lex: Lexicon
-    rules: tuple[Rule, ...]
+    by_kind: Mapping[str, tuple[Rule, ...]]
     phrase_rules: tuple[Rule, ...]
     slots: Mapping[str, SlotFile]
     slot_words: Mapping[str, re.Pattern[str]]
@@ -126,7 +126,7 @@ def compile_book(ruleset: RulesetLike) -> Book:
             families.setdefault(name, []).append(slot)
     return Book(
         lex=lexicon(entries),
-        rules=tuple(rule for rule in rules if not rule.phrases),
+        by_kind=_by_kind(rules),
         phrase_rules=tuple(rule for rule in rules if rule.phrases),
         slots=ruleset.slots,
         slot_words={name: words_pattern(slot.words) for name, slot in sorted(ruleset.slots.items()) if slot.words},
@@ -140,6 +140,17 @@ def compile_book(ruleset: RulesetLike) -> Book:
         answers_no=words_pattern(table("acts.no")),
         families={name: tuple(slots) for name, slots in sorted(families.items())},
     )
+
+
+def _by_kind(rules: tuple[Rule, ...]) -> dict[str, tuple[Rule, ...]]:
+    """The rules that bind mentions, by the kind of mention, in their order."""
+    found: dict[str, list[Rule]] = {}
+    for rule in rules:
+        condition = rule.file.condition()
+        if condition is not None and not rule.phrases:
+            for kind in condition.kind:
+                found.setdefault(kind, []).append(rule)
+    return {kind: tuple(listed) for kind, listed in found.items()}
 
 
 def _compiled(file: CaptureFile, vocabularies: Mapping[str, VocabularyFile]) -> Rule:

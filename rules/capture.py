@@ -95,7 +95,7 @@ def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Can
     before = next((p for p in seen.places if p.index == old), None)
     around = pointing(frame(seen, place, book.lex, replaced.indices, before), book)
     act = act_of(seen, place, around, replaced)
-    rule = next((r for r in book.rules if _fits(r, seen, place, around)), None)
+    rule = next((r for r in book.by_kind.get(place.kind, ()) if _fits(r, seen, place, around)), None)
     adjustment = adjustment_of(seen, book, place, around, act)
     named = place.kind in {"person", "organization", "place"}
     unmoved = named or (act not in _CHANGING and old is None)

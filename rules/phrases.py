@@ -43,13 +43,9 @@ def phrase_candidates(seen: View, book: Book, taken_back: frozenset[int]) -> Ite
         if file.language != "any" and file.language != seen.scan.lang:
             continue
         for segment in seen.segments:
-            if rule.no_words and rule.no_words.search(seen.low, segment.start, segment.end):
-                continue
-            if not _conditions(rule, seen, segment):
-                continue
             for pattern in rule.phrases:
                 hit = pattern.search(seen.text[segment.start : segment.end])
-                if hit is None:
+                if hit is None or not _conditions(rule, seen, segment):
                     continue
                 span = _core(hit, segment)
                 if any(span[0] < end and start < span[1] for start, end in claimed):
@@ -69,6 +65,8 @@ def _core(hit: re.Match[str], segment: Segment) -> tuple[int, int]:
 
 
 def _conditions(rule: Rule, seen: View, segment: Segment) -> bool:
+    if rule.no_words and rule.no_words.search(seen.low, segment.start, segment.end):
+        return False
     cues = {cue.kind for cue, start, _ in seen.cues if seen.segment_at(start).sentence == segment.sentence}
     for each in rule.file.when:
         if each.speaker and seen.turn.speaker not in each.speaker:
