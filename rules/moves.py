@@ -15,6 +15,7 @@ _VERB = re.compile(
     r"grew|grow|went|go(?:es|ing)?|declin|shift|resched)\w*\b[^,;.]{0,40}$|(?:改|换|调|升|降|涨|提高|推迟|延|增|减)[^,;。]{0,6}$",
     re.IGNORECASE,
 )
+_DELTA = re.compile(r"\b(?:fell|rose|grew|dropped|declined)(?:\s+by)?\s*(?:us|hk)?[$€£¥]?\s*$")
 _TO = re.compile(r"\bto\b|到|至", re.IGNORECASE)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -30,7 +31,7 @@ def split_moves(seen: View) -> View:
         segment = seen.segment_at(place.start)
         before = seen.low[segment.start : place.start]
         starts = mention.text.lower().startswith(("from", "从", "由"))
-        if not _VERB.search(before) or not (starts or re.search(r"\b(?:fell|rose|grew|dropped|declined)\s*$", before)):
+        if not _VERB.search(before) or not (starts or _DELTA.search(before)):
             continue
         second = _second(mention.value)
         if second is not None:
