@@ -80,21 +80,19 @@ class Item(NamedTuple):
 class Reach:
     """What a set of part types can lead to: the types still worth reading, the productions worth trying."""
 
-    def __init__(self, symbols: frozenset[str], reductions: frozenset[Reduction]) -> None:
+    def __init__(self, symbols: frozenset[str], reductions: frozenset[Reduction], states: frozenset[Node]) -> None:
         self.symbols = symbols
         self.reductions = reductions
+        self.states = states  # on the way to one of the productions
         self._moves: dict[tuple[Node, str], tuple[Node, ...]] = {}
 
     def moves(self, node: Node, symbol: str) -> tuple[Node, ...]:
-        """The states after ``symbol`` from which a production worth trying can still be completed."""
+        """The states after ``symbol`` on the way to a production worth trying."""
         known = self._moves.get((node, symbol))
         if known is None:
-            known = tuple(after for after in node.moves.get(symbol, ()) if self._is_alive(after))
+            known = tuple(after for after in node.moves.get(symbol, ()) if after in self.states)
             self._moves[(node, symbol)] = known
         return known
-
-    def _is_alive(self, node: Node) -> bool:
-        return not self.symbols.isdisjoint(node.moves) or any(r in self.reductions for r, _ in node.done)
 
 
 class Network:
@@ -104,6 +102,7 @@ class Network:
         self.root = Node()
         self.exposed: frozenset[str] = frozenset()  # types that are worth finding although they are no mention
         self._rules: list[tuple[int, frozenset[str], Reduction]] = []  # all needs as bits, symbols read, result
+        self._states: dict[Reduction, set[Node]] = {}
         self._users: dict[str, list[tuple[int, int]]] = {}  # symbol → rules that need it, and for which bit
         self._reach: dict[frozenset[str], Reach] = {}
 
@@ -155,7 +154,8 @@ class Network:
             for symbol in read & have - live:
                 live.add(symbol)
                 work.extend(makers.get(symbol, ()))
-        return Reach(frozenset(live), frozenset(serving))
+        states = frozenset().union(*(self._states[reduction] for reduction in serving))
+        return Reach(frozenset(live), frozenset(serving), states)
 
     def _add(
         self, node: Node, items: tuple[Item, ...], read: int, bound: tuple[tuple[str, int], ...], reduction: Reduction
@@ -168,7 +168,9 @@ class Network:
         if first.optional:
             self._add(node, rest, read, bound, reduction)
         here = (*bound, (first.variable, read)) if first.variable else bound
-        self._add(node.child(first.symbols), rest, read + 1, here, reduction)
+        child = node.child(first.symbols)
+        self._states.setdefault(reduction, set()).add(child)
+        self._add(child, rest, read + 1, here, reduction)
 
 
 class _Active(NamedTuple):

@@ -90,6 +90,7 @@ class WordIndex:
         self.spellings: dict[str, Spelling] = {}
         self._lengths: dict[str, set[int]] = {}
         self._sorted: dict[str, tuple[int, ...]] = {}
+        self.firsts: set[str] = set()
 
     def add(self, text: str, word: Word, bounded: bool = True) -> None:
         """Add one spelling; the same spelling may mean several things."""
@@ -99,6 +100,7 @@ class WordIndex:
             start = bounded and (first.isdigit() or (letter(first) and not first.isascii()))
             known = self.spellings[text] = Spelling([], start, bounded and (letter(last) or last.isdigit()))
             self._lengths.setdefault(text[:2], set()).add(len(text))
+            self.firsts.add(first)
         known.words.append(word)
 
     def close(self) -> None:
@@ -165,7 +167,8 @@ class Matcher:
         starts = [m.start() for m in _STARTS.finditer(low)]
         self.plain.find(low, starts, found)
         if self.cased.spellings:
-            self.cased.find(text, starts, found)
+            firsts = self.cased.firsts
+            self.cased.find(text, [at for at in starts if text[at] in firsts], found)
         if self.glued.spellings:
             self.glued.find(low, [i for i, c in enumerate(low) if not c.isspace()], found)
         for trigger, patterns in self._sets:
