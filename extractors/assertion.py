@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..model import Assertion, Cue, CueKind, Mention, Modality, Part, Scan, Span, Speaker
 from .cues import CompiledCues, Family
 from .repairs import align, holds
-from .scopes import Layout, Masked, mask, mentions_in, reach
+from .scopes import REACH, Layout, Masked, mask, mentions_in, reach
 from .text import Normalized, normalize
 
 # Which way of saying wins when several govern one mention: a request put as a question ("can you make it 6 pm?")
@@ -56,8 +57,10 @@ def find_cues(
     masked = mask(normalized, mentions, parts)
     layout = Layout(masked.text)
     found = _pruned(_matches(masked, layout, compiled, speaker))
-    found = [_with_repair(cue, found, masked, layout) for cue in found]
-    cues = [_finished(cue, found, masked, layout, mentions) for cue in found]
+    answers = _starts(found, {"correction", "rejection", "confirmation"})
+    found = [_with_repair(cue, answers, masked, layout) for cue in found]
+    around = _Around(found)
+    cues = [_finished(cue, around, masked, layout, mentions) for cue in found]
     return tuple(sorted(_merged(cues), key=_order))
 
 
@@ -79,11 +82,11 @@ def _merged(cues: list[Cue]) -> list[Cue]:
                 }
             )
         kept[place] = cue
-    repairs = [cue for cue in kept.values() if cue.kind == "repair"]
+    repaired = {at for cue in kept.values() if cue.kind == "repair" for at in range(cue.start, cue.end)}
     return [
         cue
         for cue in kept.values()
-        if cue.kind != "correction" or not any(r.start < cue.end and cue.start < r.end for r in repairs)
+        if cue.kind != "correction" or not any(at in repaired for at in range(cue.start, cue.end))
     ]
 
 
@@ -132,25 +135,57 @@ def _original(masked: Masked, span: tuple[int, int]) -> str:
 
 def _pruned(found: list[_Found]) -> list[_Found]:
     """A cue inside the words of a longer one does not count: 是不是 asks and negates nothing, "no wait" neither."""
-    wide = [cue for cue in found if cue.family.swallows and cue.scope is None]
-    return [
-        cue
-        for cue in found
-        if cue.reparandum is not None
-        or not any(
-            other.start <= cue.start and cue.end <= other.end and other.end - other.start > cue.end - cue.start
-            for other in wide
+    kept: list[_Found] = []
+    open_wide: list[_Found] = []  # swallowing cues that reach over the current place
+    for cue in sorted(found, key=lambda cue: (cue.start, -cue.end, cue.family.rule, cue.kind)):
+        open_wide = [other for other in open_wide if other.end > cue.start]
+        inside = any(cue.end <= o.end and o.end - o.start > cue.end - cue.start for o in open_wide)
+        if not inside or cue.reparandum is not None:
+            kept.append(cue)
+        if cue.family.swallows and cue.scope is None and not inside:
+            open_wide.append(cue)
+    return kept
+
+
+def _starts(found: list[_Found], kinds: Collection[str]) -> list[tuple[int, int]]:
+    return sorted((cue.start, cue.end) for cue in found if cue.kind in kinds)
+
+
+class _Around:
+    """The cues of a turn by place, so that each looks only at its neighbours."""
+
+    def __init__(self, found: list[_Found]) -> None:
+        self._found = found
+        self._stops: dict[frozenset[str], list[int]] = {}
+        self._repairs = sorted(
+            (cue.start, cue.reparandum, cue.repair) for cue in found if cue.repair is not None and cue.reparandum
         )
-    ]
+
+    def stops(self, kinds: frozenset[str]) -> list[int]:
+        """Where cues of these kinds begin, in order."""
+        if not kinds:
+            return []
+        if kinds not in self._stops:
+            self._stops[kinds] = [start for start, _ in _starts(self._found, kinds)]
+        return self._stops[kinds]
+
+    def cut(self, cue: _Found, low: int, high: int) -> int:
+        """In 不是A是B the 不是 denies A alone; a negation outside the repair ("别从A改成B") keeps its reach."""
+        first = bisect_left(self._repairs, (cue.start - REACH,))
+        for start, reparandum, repair in self._repairs[first:]:
+            if start > cue.start:
+                break
+            if max(reparandum[0] + 1, cue.end, low) <= repair[0] < high:
+                high = repair[0]
+        return high
 
 
-def _with_repair(cue: _Found, found: list[_Found], masked: Masked, layout: Layout) -> _Found:
+def _with_repair(cue: _Found, answers: list[tuple[int, int]], masked: Masked, layout: Layout) -> _Found:
     """Give a repair its two spans; with nothing before it in this turn it corrects what was said earlier."""
     if cue.kind != "repair" or cue.reparandum is not None:
         return cue
-    answers = {"correction", "rejection", "confirmation"}
-    taken = [(other.start, other.end) for other in found if other.kind in answers]
-    reparandum, repair = align(masked, layout, cue.start, cue.end, taken)
+    near = answers[bisect_left(answers, (cue.start - REACH,)) : bisect_left(answers, (cue.start,))]
+    reparandum, repair = align(masked, layout, cue.start, cue.end, near)
     if cue.repair is not None:
         repair = cue.repair
     if reparandum is None:
@@ -158,12 +193,11 @@ def _with_repair(cue: _Found, found: list[_Found], masked: Masked, layout: Layou
     return replace(cue, reparandum=reparandum, repair=repair)
 
 
-def _finished(cue: _Found, found: list[_Found], masked: Masked, layout: Layout, mentions: Sequence[Mention]) -> Cue:
+def _finished(cue: _Found, around: _Around, masked: Masked, layout: Layout, mentions: Sequence[Mention]) -> Cue:
     family = cue.family
-    stops = sorted(other.start for other in found if other.kind in family.until_cues and other is not cue)
-    low, high = cue.scope or reach(family, cue.start, cue.end, layout, stops)
+    low, high = cue.scope or reach(family, cue.start, cue.end, layout, around.stops(family.until_cues))
     if cue.kind == "negation":
-        low, high = _cut_by_repairs(cue, found, low, high)
+        high = around.cut(cue, low, high)
     own = range(cue.start, cue.end) if cue.scope is None and not family.in_mentions else range(0)
     places = [at for at in mentions_in(masked, low, high) if at not in own]
     if family.spill and not places and low > 0:
@@ -182,17 +216,6 @@ def _finished(cue: _Found, found: list[_Found], masked: Masked, layout: Layout, 
         reparandum=masked.original(*cue.reparandum) if cue.reparandum else None,
         repair=masked.original(*cue.repair) if cue.repair else None,
     )  # fmt: skip
-
-
-def _cut_by_repairs(cue: _Found, found: list[_Found], low: int, high: int) -> tuple[int, int]:
-    """In 不是A是B the 不是 denies A alone; a negation outside the repair ("别从A改成B") keeps its reach."""
-    for other in found:
-        if other.kind != "repair" or other.repair is None or other.reparandum is None:
-            continue
-        later = other.repair[0] > other.reparandum[0] and other.repair[0] >= cue.end
-        if cue.start >= other.start and later and low <= other.repair[0] < high:
-            high = other.repair[0]
-    return low, high
 
 
 def _targets(cue: _Found, places: list[int], masked: Masked, mentions: Sequence[Mention]) -> tuple[int, ...]:

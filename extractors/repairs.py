@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .cues import is_slot
-from .scopes import Layout, Masked, mentions_in
+from .scopes import REACH, Layout, Masked, mentions_in
 
 Pair = tuple[tuple[int, int] | None, tuple[int, int] | None]
 _WORD = re.compile(r"[A-Za-z0-9][\w'’.-]*|[\u3400-\u9fff]|[\ue000-\ue0ff]")
 _OPENERS = frozenset({"what", "who", "whom", "whose", "which", "when", "where", "why", "how"})
+_WORDS = 160  # characters in which words are compared; a speaker repairs what was just said
 _SENTENCES_BACK = 2  # "Budget is 50k. No wait, 40k.": farther back it is a correction, which bind resolves
 
 
@@ -22,20 +22,23 @@ def align(masked: Masked, layout: Layout, start: int, end: int, taken: Sequence[
     first said, otherwise the last word (in Chinese as many characters as the repair has). Words in ``taken``
     (other cues: the "No" of "No, I mean …") are nothing that could be taken back.
     """
-    low = _back(layout, start)
+    low = max(_back(layout, start), start - REACH)
     high = layout.sentence(max(start, end - 1))[1]
     if high <= end:
         high = layout.sentence(end)[1] if end < len(layout.text) else end
+    high = min(high, end + REACH)
     before, after = mentions_in(masked, low, start), mentions_in(masked, end, high)
     for late in after:
         for early in reversed(before):
             if masked.text[early] == masked.text[late]:
                 return (early, early + 1), (late, late + 1)
-    left = [hit.span() for hit in _WORD.finditer(layout.text, layout.sentence(max(start - 1, 0))[0], start)]
+    begin = max(layout.sentence(max(start - 1, 0))[0], start - _WORDS)
+    left = [hit.span() for hit in _WORD.finditer(layout.text, begin, start)]
     left = [span for span in left if not any(low <= span[0] and span[1] <= high for low, high in taken)]
-    right = [hit.span() for hit in _WORD.finditer(layout.text, end, layout.clause(min(end, len(layout.text) - 1))[1])]
+    close = min(layout.clause(min(end, len(layout.text) - 1))[1], end + _WORDS)
+    right = [hit.span() for hit in _WORD.finditer(layout.text, end, close)]
     if not right and end < high:
-        right = [hit.span() for hit in _WORD.finditer(layout.text, end, high)]
+        right = [hit.span() for hit in _WORD.finditer(layout.text, end, min(high, end + _WORDS))]
     repair = (right[0][0], right[-1][1]) if right else None
     if not left or not right:
         return None, repair
@@ -61,7 +64,7 @@ def _words(text: str, left: list[tuple[int, int]], right: list[tuple[int, int]],
     # No anchor: the repair names one thing, so the last thing named goes.
     count = min(len(left), len(right), 4) if text[right[0][0]] >= "\u3400" else 1  # a Han character is no word
     begin = left[-count][0]
-    comma = max(text.rfind(",", 0, left[-1][0]), -1)
+    comma = text.rfind(",", begin, left[-1][0])
     return (begin if begin > comma else left[-1][0]), close
 
 
@@ -69,8 +72,4 @@ def holds(masked: Masked, span: tuple[int, int] | None) -> tuple[int, ...]:
     """Indices of the mentions within a masked span."""
     if span is None:
         return ()
-    found: list[int] = []
-    for at in range(*span):
-        if is_slot(masked.text[at]):
-            found.extend(masked.held.get(at, ()))
-    return tuple(sorted(found))
+    return tuple(sorted(n for at in mentions_in(masked, *span) for n in masked.held[at]))

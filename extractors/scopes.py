@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..model import Mention, Part
-from .cues import Family, is_slot, slot_for, slot_for_part
+from .cues import Family, slot_for, slot_for_part
 from .text import Normalized
 
 _CLAUSE_MARK = re.compile(r"[。;!?\n…—]|,(?!\d)|(?<!\d),|\.(?=[\s\"')]|$)|\.\.+|--+")
@@ -21,6 +21,10 @@ _ABBREVIATION = re.compile(
 )
 _CLOSING = "\"'”’)』」 "
 _FILLER = " \"'“‘(\n-"
+# No cue reaches farther than this many characters, however long the text goes on without punctuation: what stands
+# farther away was not meant, and the work stays linear.
+REACH = 800
+_TAG = 80  # a clause that carries a scope along says so in its first words
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,7 @@ class Masked:
     text: str
     places: tuple[int, ...]  # normalised offset of each character, and the length of the normalised text
     held: dict[int, tuple[int, ...]]  # masked offset → indices of the mentions it stands for (none: a part)
+    slots: tuple[int, ...]  # the offsets in ``held``, in order
     normalized: Normalized
 
     def original(self, start: int, end: int) -> tuple[int, int]:
@@ -82,7 +87,7 @@ def mask(text: Normalized, mentions: Sequence[Mention], parts: Sequence[Part] = 
         at = end
     out.extend(text.text[at:])
     places.extend(range(at, len(text.text) + 1))
-    return Masked("".join(out), tuple(places), held, text)
+    return Masked("".join(out), tuple(places), held, tuple(held), text)
 
 
 def _normalised(text: Normalized, start: int, end: int) -> tuple[int, int]:
@@ -121,9 +126,9 @@ class Layout:
             "turn_start": (0, None), "clause_end": (None, self.clause(end - 1)[1]),
             "sentence_end": (None, self.sentence(end - 1)[1]), "whole_turn": (0, len(self.text)),
         }[place]  # fmt: skip
-        if before is not None and self.text[before:start].strip(_FILLER):
+        if before is not None and (start - before > _TAG or self.text[before:start].strip(_FILLER)):
             return False
-        return after is None or not re.sub(r"[\W_]+", "", self.text[end:after])
+        return after is None or not (after - end > _TAG or re.search(r"[^\W_]", self.text[end:after]))
 
 
 def _pieces(text: str, mark: re.Pattern[str]) -> list[tuple[int, int]]:
@@ -160,11 +165,14 @@ def reach(family: Family, start: int, end: int, layout: Layout, stops: Sequence[
     else:
         low, high = 0, size
     direction = family.direction
-    if direction == "turn":
-        return 0, size
     if direction in {"clause", "sentence"}:
         low, high = layout.clause(start) if direction == "clause" else layout.sentence(start)
-        return _carried_back(family, low, layout) if family.carries else low, high
+        low = _carried_back(family, low, layout) if family.carries else low
+    elif direction == "turn":
+        low, high = 0, size
+    low, high = max(low, start - REACH), min(high, end + REACH)
+    if direction in {"clause", "sentence", "turn"}:
+        return low, high
     if direction == "forward":
         return end, _forward(family, end, high, layout, stops)
     if direction == "backward":
@@ -174,16 +182,17 @@ def reach(family: Family, start: int, end: int, layout: Layout, stops: Sequence[
 
 def _forward(family: Family, end: int, high: int, layout: Layout, stops: Sequence[int]) -> int:
     text = layout.text
-    while family.carries and family.direction != "backward" and high < len(text):
+    while family.carries and family.direction != "backward" and high < min(len(text), end + REACH):
         begin, close = layout.clause(high)
-        if begin < high or not family.carries.match(text[begin:close].lstrip(" ")):
+        if begin < high or not family.carries.match(text[begin : min(close, begin + _TAG)].lstrip(" ")):
             break
-        high = close
+        high = min(close, end + REACH)
     if family.until:
-        hit = family.until.search(text, end, high)
+        hit = family.until.search(text[end:high])  # a slice: RE2 encodes all the text it is given
         if hit:
-            high = hit.start()
-    return min([high, *(stop for stop in stops if stop >= end)])
+            high = end + hit.start()
+    place = bisect_left(stops, end)
+    return min(high, stops[place]) if place < len(stops) else high
 
 
 def _backward(family: Family, start: int, low: int, layout: Layout, stops: Sequence[int]) -> int:
@@ -192,7 +201,8 @@ def _backward(family: Family, start: int, low: int, layout: Layout, stops: Seque
     if family.until:
         ends = [hit.end() for hit in family.until.finditer(layout.text[low:start])]
         low += max(ends, default=0)
-    return max([low, *(stop for stop in stops if stop < start)])
+    place = bisect_left(stops, start) - 1
+    return max(low, stops[place]) if place >= 0 else low
 
 
 def _carried_back(family: Family, low: int, layout: Layout) -> int:
@@ -200,7 +210,7 @@ def _carried_back(family: Family, low: int, layout: Layout) -> int:
     sentence = layout.sentence(low)[0]
     while family.carries and low > sentence:
         begin, close = layout.clause(low)
-        if not family.carries.match(layout.text[begin:close].lstrip(" ")):
+        if not family.carries.match(layout.text[begin : min(close, begin + _TAG)].lstrip(" ")):
             break
         low = layout.clause(low - 1)[0]
     return low
@@ -208,4 +218,4 @@ def _carried_back(family: Family, low: int, layout: Layout) -> int:
 
 def mentions_in(masked: Masked, low: int, high: int) -> list[int]:
     """Masked offsets of the mentions and parts within ``low:high``, in order."""
-    return [at for at in range(low, high) if is_slot(masked.text[at])]
+    return list(masked.slots[bisect_left(masked.slots, low) : bisect_left(masked.slots, high)])
