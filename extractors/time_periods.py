@@ -103,7 +103,7 @@ def edge(within: Time, where: str) -> Time | None:
 @function("nth", gives="date")
 def nth(n: Any, what: Any, within: Time | None = None, count: Any = 1) -> Time | None:
     """The n-th weekday or unit within a period, from its end when negative."""
-    number, many = whole(n), whole(count)
+    number, many = n.day if isinstance(n, Time) else whole(n), whole(count)
     if number is None or number == 0 or many is None or not -400 < number < 400 or many < 1:
         return None
     if isinstance(what, Time):

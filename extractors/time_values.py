@@ -40,6 +40,8 @@ class PartOfDay:
         hour = clock.hour
         if hour > 12 or clock.meridiem is not None:
             return hour24(clock)
+        if self.end <= 12:  # one in the morning is 1:00, 上午12点 is noon
+            return 12 if hour == 12 and self.start > 0 else hour % 12
         near = [hour % 12 + 12 * n for n in range(3) if n or self.start < 12]  # 下午11点 is 23:00
         inside = [h for h in near if self.start <= h < self.end]
         middle = (self.start + self.end) / 2
