@@ -22,7 +22,8 @@ LARGEST_INTEGER = 2**53 - 1
 # What a decision says about a person: erasable, therefore never in the record itself.
 PERSONAL = ("canonical", "entity", "hints", "qualifier", "question")
 
-_KEY = re.compile(r"[\x20-\x7e]+")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")).encode
 
 Salts = Callable[[str, int, str], bytes]
 """Where salts come from: (namespace, seq, field) → 32 bytes."""
@@ -38,28 +39,45 @@ def canonical(value: Any) -> str:
     Allowed: null, booleans, integers up to 2**53 - 1, strings, lists, and objects with ASCII keys. Decimals
     and dates are strings; a float is an error, never rounded.
     """
-    _check(value, "$")
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    if _plain(value):
+        text = _encode(value)
+        # Only half a surrogate pair has no UTF-8: looking once at the whole text costs less than at every string.
+        if text.isascii() or _SURROGATE.search(text) is None:
+            return text
+    _refuse(value, "$")
+    raise RecordError("$: this value has no canonical form")
 
 
-def _check(value: Any, where: str) -> None:
-    if value is None or isinstance(value, bool):
-        return
+def _plain(value: Any) -> bool:
+    """True when everything in ``value`` may be written, halves of surrogate pairs not looked for."""
+    kind = type(value)
+    if kind is str or kind is bool or value is None:
+        return True
+    if kind is int:
+        return -LARGEST_INTEGER <= value <= LARGEST_INTEGER
+    if kind is dict:
+        return all(type(key) is str and key.isascii() and key.isprintable() and key for key in value) and all(
+            map(_plain, value.values())
+        )
+    return (kind is list or kind is tuple) and all(map(_plain, value))
+
+
+def _refuse(value: Any, where: str) -> None:
+    """Raise for the first thing that may not be written, saying where it stands."""
     if isinstance(value, str):
-        if any("\ud800" <= char <= "\udfff" for char in value):
+        if _SURROGATE.search(value):
             raise RecordError(f"{where}: half of a surrogate pair is no character; repair the text before it is kept")
-    elif isinstance(value, int):
-        if abs(value) > LARGEST_INTEGER:
-            raise RecordError(f"{where}: {value} is beyond 2**53 - 1; write it as a string")
     elif isinstance(value, list | tuple):
         for index, each in enumerate(value):
-            _check(each, f"{where}[{index}]")
+            _refuse(each, f"{where}[{index}]")
     elif isinstance(value, dict):
         for key, each in value.items():
-            if not isinstance(key, str) or not _KEY.fullmatch(key):
+            if not (isinstance(key, str) and key.isascii() and key.isprintable() and key):
                 raise RecordError(f"{where}: the key {key!r} is not printable ASCII")
-            _check(each, f"{where}.{key}")
-    else:
+            _refuse(each, f"{where}.{key}")
+    elif isinstance(value, int) and not _plain(value):
+        raise RecordError(f"{where}: {value} is beyond 2**53 - 1; write it as a string")
+    elif not _plain(value):
         raise RecordError(f"{where}: {type(value).__name__} has no canonical form; write it as a string")
 
 
