@@ -282,7 +282,9 @@ def _holiday(node: Holiday, time: Time, now: datetime, policy: Policy) -> list[P
         if not found:
             raise Impossible("that year has no such day")
         return _variants(node.rule, time, found)
-    days = sorted((p for n in range(-4, 5) for p in of_year(now.year + n)), key=lambda p: p.start)
+    days = sorted((p for n in (-1, 0, 1) for p in of_year(now.year + n)), key=lambda p: p.start)
+    if not days or not days[0].end <= midnight(now) < days[-1].end:  # only each fourth year
+        days = sorted((p for n in range(-4, 5) for p in of_year(now.year + n)), key=lambda p: p.start)
     which = node.which if node.which != "bare" else time.which
     past = [p for p in days if p.end <= midnight(now)]
     coming = [p for p in days if p.end > midnight(now)]
