@@ -72,16 +72,16 @@ def mask(text: Normalized, mentions: Sequence[Mention], parts: Sequence[Part] = 
     places: list[int] = []
     held: dict[int, tuple[int, ...]] = {}
     at = 0
-    for start, end, slot, index in spans:
+    for start, end, slot, owner in spans:
         if start >= end:
             continue
         if start < at:
-            if index is not None and out and held.get(len(out) - 1) is not None:
-                held[len(out) - 1] += (index,)
+            if owner is not None and out and held.get(len(out) - 1) is not None:
+                held[len(out) - 1] += (owner,)
             continue
         out.extend(text.text[at:start])
         places.extend(range(at, start))
-        held[len(out)] = () if index is None else (index,)
+        held[len(out)] = () if owner is None else (owner,)
         out.append(slot)
         places.append(start)
         at = end
