@@ -66,7 +66,7 @@ def adjustment_of(seen: View, book: Book, place: Place, around: Frame, act: Act)
         last = hits[-1]
         between = before[last.end() :].strip()
         near = len(between) <= 2 if re.search(r"[\u3400-\u9fff]", last.group()) else len(between.split()) <= 3
-        if near and not re.search(r"(?:到|至|为|成|\bto)$", between):
+        if near and not re.search(r"(?:到|至|为|成|\bto)了?$", between):
             return _by(book.adjust[re.sub(r"\s+", " ", last.group())], place.mention.value)
     by = re.search(r"\bby\s*$", before)
     verbs = list(book.adjust_verb_pattern.finditer(before)) if by or act == "adjust" else []

@@ -68,10 +68,20 @@ def bind(turn: Turn, candidate: Candidate, known: Known, ruleset: RulesetLike, g
         target=draft.target.id if draft.target else None,
         closes=draft.closes,
         derived_from=draft.derived_from,
+        valid_to=turn.said_at if _over(candidate, draft) else None,
         question=draft.question,
         flags=flags,
         features=features,
     )
+
+
+# What somebody was or had: said in the past tense it is over. A figure of last year is a fact about that year.
+_STATES = frozenset({"address", "location", "phone", "email", "employer", "name", "party", "owner", "role", "status"})
+
+
+def _over(candidate: Candidate, draft: _Draft) -> bool:
+    past = candidate.assertion.time == "past" and candidate.act == "state" and draft.target is None
+    return past and draft.slot in _STATES
 
 
 def _placed(turn: Turn, candidate: Candidate, known: Known, book: Book, look: Lookup) -> _Draft:

@@ -21,6 +21,7 @@ from .view import Place, View, view
 
 __all__ = ["CaptureFile", "Captured", "capture"]
 
+_OR = re.compile(r"\s*(?:or|或者?|还是)\s*")
 _CHANGING = frozenset({"change", "correct", "confirm", "retract", "end"})
 _NAMING = frozenset({"party", "owner", "witness"})
 _MINE = re.compile(r"\b(?:me|my|us|our)\b|我")
@@ -62,7 +63,7 @@ def capture(turn: Turn, scan: Scan, ruleset: RulesetLike) -> Captured:
         found = [c if c.act in {"confirm", "reject"} else c.model_copy(update={"act": "propose"}) for c in found]
         found = [c for c in found if c.act == "propose"]
     if any(c.confidence == "high" and c.form == "full" for c in found):  # one stated fact: the turn states facts
-        found = [c.model_copy(update={"confidence": "high"}) for c in found]
+        found = [c if c.confidence == "low" else c.model_copy(update={"confidence": "high"}) for c in found]
     ordered = sorted(found, key=lambda c: (c.start, c.end, c.rule))
     gate, rule = _gate(turn, scan, ruleset)
     return Captured(tuple(ordered), gate, rule, tuple(sorted(replaced.indices)))
@@ -115,11 +116,14 @@ def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Can
     elif act == "adjust":
         act = "change"
     base.setdefault("act", act)
+    if _alternative(seen, place):
+        base["confidence"] = "low"
     if base.get("value") is not None:
         base["value"] = bounded(base["value"], around)
     own = place.kind in {"phone", "email", "address"} and _MINE.search(seen.low[around.segment.start : place.start])
-    base["confidence"] = "high" if around.copula or own or base["act"] != "state" else "medium"
-    contact = place.kind in {"phone", "email", "url"} and base["act"] == "state" and not around.alone
+    if base.get("confidence") != "low":
+        base["confidence"] = "high" if around.copula or own or base["act"] != "state" else "medium"
+    contact = place.kind in {"phone", "email", "url", "address"} and base["act"] == "state" and not around.alone
     open_label = rule is None or (around.bare and rule.file.trigger is None and not contact) or bool(around.attribute)
     if open_label:
         form = base.get("form", "bare")
@@ -129,6 +133,8 @@ def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Can
     assert rule is not None
     label = _qualifier_words(rule, around)
     qualifier: str | None = book.qualifier(rule.file.slot, label)
+    if label and not qualifier and base["act"] == "state" and not around.definite:
+        qualifier = book.lex.light_label(label, book.slot_words.get(rule.file.slot))
     if label and not qualifier and (around.definite or base["act"] in {"change", "correct", "adjust"}):
         qualifier = None  # "the term", 预算改成: whichever it is, when there is only one
     if rule.file.take.qualifier == "none":
@@ -137,6 +143,16 @@ def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Can
         qualifier = rule.file.take.qualifier[6:]
     base |= {"slot": rule.file.slot, "qualifier": qualifier, "rule": rule.file.ref}
     return Candidate(**base)
+
+
+def _alternative(seen: View, place: Place) -> bool:
+    """True for one of two values that exclude each other: "either $5,000 or $6,000", 6万还是8万."""
+    for other in seen.places:
+        if other.kind == place.kind and other.index != place.index:
+            low, high = min(place.end, other.end), max(place.start, other.start)
+            if low <= high and _OR.fullmatch(seen.low[low:high]):
+                return True
+    return False
 
 
 def _base(seen: View, place: Place, around: Frame, rule: Rule | None) -> dict[str, Any]:

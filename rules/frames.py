@@ -28,6 +28,8 @@ _JOINED = re.compile(r"^.*\b(?:is|are|was|were|has|have)\b.*\band\b", re.IGNOREC
 _ACCORDING = re.compile(r"(?<=.)(?:按照|按|以|照)")
 _SUBJECT_OF = re.compile(r"(?P<subject>[^\n]*[\u3400-\u9fff]{2,}?)(?:是|为|等于)[\u3400-\u9fff]{2,}的\s*$")
 _INSIDE = re.compile(r"(?P<noun>[\u3400-\u9fff]{2,4}?)(?=大概|大约|约|差不多|是|为|有|[0-9一二三四五六七八九十两])")
+_SENDING = re.compile(r"寄|发|送|打|拨|\b(?:reach|call|send|ship|deliver|mail)\b", re.IGNORECASE)
+_FOR = re.compile(r"^\s+(?:for|on)\s+(?:the\s+|my\s+|our\s+|an?\s+)?(?P<noun>[a-z][a-z -]{2,30}?)\s*$", re.IGNORECASE)
 _POINTING = re.compile(r"\s*(?:it's|it is|that's|that is|that'd be|就是|即)\s*$", re.IGNORECASE)
 _MOVED = re.compile(r"(?:都|就|也|又)?(?:改了|变了|改一下|换了|要改|有变|相应调整)$")
 _DEFINITE = re.compile(r"(?:\b(?:the|that|this)\s|那个|这个|那笔|这笔|该)\s*(?:\S+\s*){0,3}$")
@@ -86,7 +88,7 @@ def _frame(view: View, place: Place, lex: Lexicon, skip: frozenset[int]) -> Fram
     segment = view.segment_at(place.start)
     found = _before(view, place, segment, lex, skip)
     predicate = _after(view, place, segment)
-    after = _noun_after(view, place, segment, predicate)
+    after = _noun_after(view, place, segment, predicate, not _content(found.text, lex))
     if after is not None:
         found, predicate = replace(after, act=found.act, copula=found.copula), ""
     found = _no_part(view, found, place)
@@ -97,7 +99,7 @@ def _frame(view: View, place: Place, lex: Lexicon, skip: frozenset[int]) -> Fram
     if not _content(found.text, lex) and not (predicate and _content(predicate, lex) and not attribute):
         light = bool(found.text) or bool(predicate)
         pointing = bool(_POINTING.match(view.text[segment.start : place.start])) and not attribute
-        more = _inherit(view, segment, lex, skip, light and not attribute, pointing)
+        more = _inherit(view, place, segment, lex, skip, light and not attribute, pointing)
         if more is not None:
             act = found.act if found.act != "state" else more.act
             if not entity:
@@ -133,7 +135,7 @@ def _inside(view: View, found: Peeled, lex: Lexicon, place: Place) -> Peeled:
 
 def _alone(view: View, place: Place, segment: Segment, lex: Lexicon) -> bool:
     before, after = uncued(view, segment.start, place.start), uncued(view, place.end, segment.end)
-    return not lex.peel(before).text and not _AFTER_TRAIL.sub("", after).strip()
+    return not lex.peel(before).text and not _SENDING.search(before) and not _AFTER_TRAIL.sub("", after).strip()
 
 
 def _attribute(found: Peeled, lex: Lexicon, place: Place) -> tuple[str | None, Peeled]:
@@ -149,12 +151,14 @@ def _attribute(found: Peeled, lex: Lexicon, place: Place) -> tuple[str | None, P
     return None, found
 
 
-def _noun_after(view: View, place: Place, segment: Segment, predicate: str) -> Peeled | None:
+def _noun_after(view: View, place: Place, segment: Segment, predicate: str, light: bool) -> Peeled | None:
     """1.35亿元的并购预算上限, "a $4.9 billion fund": the label stands after the value."""
     rest = view.text[place.end : segment.end]
     if place.kind in {"time", "phone", "email"}:
         return None
     hit = _OF.match(rest)
+    if hit is None and light:
+        hit = _FOR.match(rest)  # "I pay $900 a month for storage"
     if hit is None and not _HAN.search(predicate):
         hit = _NOUN_AFTER.match(rest)
         if hit and not re.search(r"\b(?:an?|the)\s*$", view.low[segment.start : place.start]):
@@ -232,7 +236,7 @@ def _after(view: View, place: Place, segment: Segment) -> str:
 
 
 def _inherit(
-    view: View, segment: Segment, lex: Lexicon, skip: frozenset[int], light: bool, pointing: bool
+    view: View, place: Place, segment: Segment, lex: Lexicon, skip: frozenset[int], light: bool, pointing: bool
 ) -> Peeled | None:
     """The label of what the sentence was about before this clause; ``pointing``: the clause says "it's" of it."""
     for earlier in reversed(view.segments[: segment.index]):
@@ -242,6 +246,8 @@ def _inherit(
         live = [p for p in inside if p.index not in skip]
         if live and not light:
             return None
+        if live and live[-1].kind == place.kind:
+            return None  # "close by May 15, and pay by June 1": another of its kind has a label of its own
         if live:
             found = _before(view, live[0], earlier, lex, skip)
             return replace(found, act="state") if _content(found.text, lex) else None

@@ -14,6 +14,7 @@ _PASSIVE = re.compile(
     r"\b(?:(?:has|have|had)\s+been|was|were|got|is\s+being)\s+[a-z-]+(?:ed|wn|en|ut)\s+(?:up\s+|down\s+)?to\s*$"
     r"|(?:打折|优惠|协商|谈判|谈|调整|修改|变更|核定|审批|批准|压价|还价)后(?:是|为)?\s*$"
 )
+_DONE = frozenset({"到了", "至了", "为了", "成了"})  # 涨到了8万: the particle stands between verb and value
 _EDGE = " \t\n,;:.!?。、\"'()（）《》「」-~#@/"
 # Words that never tell two labels apart; a last "a" stays ("Option A").
 _DROPPED = frozenset(
@@ -167,7 +168,7 @@ class Lexicon:
         if passive:  # "has been upsized to", 打折后是
             end, act, copula = passive.start(), "change", True
         while True:
-            while end > start and low[end - 1] in _EDGE:
+            while end > start and (low[end - 1] in _EDGE or low[max(start, end - 2) : end] in _DONE):
                 end -= 1
             hit = self._last(low, start, end)
             if hit is None or (text[hit:end] == "A" and hit > start):  # "Option A"
@@ -207,8 +208,12 @@ class Lexicon:
         low = self.bounds.sub(" ", low)
         if slot_words is not None:
             low = slot_words.sub(" ", low)
-        words = [self._heavy(w) for w in tokens(low) if w not in self.light]
-        return " ".join(words)
+        return " ".join(self._heavy(w) for w in tokens(low) if w not in self.light)
+
+    def light_label(self, label: str, slot_words: re.Pattern[str] | None) -> str:
+        """The light verb itself, where a statement has no other label: "pay it by May 15"."""
+        low = normalize(label).lower
+        return " ".join(tokens(slot_words.sub(" ", low) if slot_words is not None else low))
 
     def _heavy(self, word: str) -> str:
         """首期款支付 is about the 首期款: a light verb at the end of a run of Chinese is taken off."""

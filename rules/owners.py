@@ -77,5 +77,11 @@ def subject(view: View, segment: Segment, lex: Lexicon) -> str | None:
             ):
                 return None
             return rest[: kin.end()]
+    other = re.match(r"(?:the\s+)?", text, re.IGNORECASE)
+    at = other.end() if other else 0
+    for pattern in (lex.others, lex.kin):
+        role = pattern.match(text.lower(), at)
+        if role and re.match(r"\s+[a-z]+s\b(?!\s+(?:is|are|was))", text.lower()[role.end() :]):
+            return text[at : role.end()].lower()  # "client wants a 10% discount"
     verb = _SUBJECT_VERB.match(text)
     return verb["name"] if verb and verb["name"].lower() not in {"i", "we", "it", "this", "that"} else None

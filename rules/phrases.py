@@ -125,7 +125,7 @@ def _candidate(
     qualifier = _qualifier(book, rule, groups, value)
     act: Act = file.act
     if act == "state":
-        act = _cue_act(seen, start, end, segment)
+        act = _cue_act(seen, start, end, segment, segment.start + hit.start())
     whole = seen.original(segment.start + hit.start(), segment.start + hit.end())
     original = seen.original(segment.start, segment.end)
     assertion = assertion_of(seen.scan, mention.index if mention is not None else Span(start=low, end=high))
@@ -173,6 +173,8 @@ def _walled(seen: View, segment: Segment, hit: re.Match[str], group: str) -> boo
     """True when a value stands inside what should be a name or a label: the frame ran over another statement."""
     if not hit.groupdict().get(group):
         return False
+    if group == "entity" and len(hit[group].split()) > 4:
+        return True
     inside = seen.within(segment.start + hit.start(group), segment.start + hit.end(group))
     return any(p.wall for p in inside)
 
@@ -280,7 +282,7 @@ def agreed(seen: View, assertion: Assertion, segment: Segment) -> Assertion:
     return assertion
 
 
-def _cue_act(seen: View, start: int, end: int, segment: Segment) -> Act:
+def _cue_act(seen: View, start: int, end: int, segment: Segment, begin: int) -> Act:
     kinds = set()
     for cue, low, _ in seen.cues:
         same = seen.segment_at(low)
@@ -288,18 +290,29 @@ def _cue_act(seen: View, start: int, end: int, segment: Segment) -> Act:
             scope = cue.scope or (cue.start, cue.end)
             inside = seen.norm.inside(*scope) if scope[0] < scope[1] else (low, low)
             if same.index == segment.index or (inside[0] <= start and end <= inside[1]):
-                kinds.add(cue.kind)
+                if low >= begin or cue.kind not in {"ending", "withdrawal"}:  # "I left A and joined B"
+                    kinds.add(cue.kind)
     if "correction" in kinds or "repair" in kinds:
         return "correct"
     if "change" in kinds:
         return "change"
-    return "state"
+    if "withdrawal" in kinds:
+        return "retract"
+    return "end" if "ending" in kinds else "state"
+
+
+def _uncued_words(seen: View, words: str) -> str:
+    """Words without those that only say when or whether: 我以前, "I no longer"."""
+    for cue, _, _ in seen.cues:
+        if cue.text and cue.text in words:
+            words = words.replace(cue.text, " ")
+    return words
 
 
 def _entity(seen: View, book: Book, rule: Rule, groups: dict[str, str | None]) -> str | None:
     if rule.file.take.entity == "principal":
         return None
-    words = (groups.get("entity") or "").strip(" ,:;'\"")
+    words = _uncued_words(seen, groups.get("entity") or "").strip(" ,:;'\"")
     if not words:
         return None
     words = re.sub(r"(?:'s|的)$", "", words)
