@@ -8,7 +8,7 @@ from .addresses_en import EnglishAddresses
 from .addresses_zh import ChineseAddresses
 from .chart import Edge
 from .places_en import EnglishPlaces
-from .recognizer import Lookup, Setting, recognizer
+from .recognizer import Lookup, Setting, as_written, named_as_written, recognizer
 from .text import Normalized
 
 
@@ -24,7 +24,8 @@ class Addresses:
         """Mentions of kind address and place; parts ``floor``, ``room`` and ``house_number``."""
         flat = text.text
         if any("\u3400" <= char <= "\u9fff" for char in flat):
-            yield from self._chinese.find(flat)
+            written = as_written(text)
+            yield from (named_as_written(edge, flat, written) for edge in self._chinese.find(flat))
         if any(char.isascii() and char.isalpha() for char in flat):
             if any(char.isdigit() for char in flat):
                 yield from self._english.find(flat)

@@ -41,6 +41,7 @@ _BARE_ROOM = re.compile(r"[A-Za-z]?\d{3,4}(?![0-9A-Za-z.%]|[元万亿个人年�
 _AFTER_ROAD = re.compile(
     rf"$|[\s,。;!?、()\"]|第?[A-Za-z]?{_NUM}(?:[-/之]{_NUM})*(?:号|弄|#)|[与和及的附旁口上近交有吗呢吧]|[东西南北]?(?:路|街)?口|[东西南北]侧|{_HAN}{{2,10}}"
 )
+_JOINING = re.compile(r"[到至和与及去在从的]")  # 红砖美术馆|到|鑫方圆饭店 are two
 _BRANCH = re.compile(r"\([^()]{1,14}(?:店|馆|院|区|楼|分行|支行|校区)\)")
 _START = re.compile(rf"{_HAN}|[A-Za-z0-9]")
 # A stretch from one time to another is no way from one place to another.
@@ -262,7 +263,7 @@ class ChineseAddresses:
             return 0
         end = ends[0]
         for further in ends[1:]:  # 管局|农贸市场 belongs to the landmark before it
-            if further - end <= 6:
+            if further - end <= 6 and not _JOINING.search(text, end, further):
                 end = further
         branch = _BRANCH.match(text, end)
         return branch.end() if branch else end
@@ -323,8 +324,8 @@ class ChineseAddresses:
         ends += [
             hit.start() for hit in re.finditer(r"[到至]", text) if "从" in text[max(0, hit.start() - 14) : hit.start()]
         ]
-        small = [hit.end() for hit in self._small.finditer(text)]
-        for end in (*ends, *small):
+        small = {hit.end() for hit in self._small.finditer(text)} - set(ends)
+        for end in (*ends, *sorted(small)):
             start = self._left_end(text, end)
             name = text[start:end]
             if not 2 <= len(name) <= 12 or name in self._nowhere or _NOT_NAMES.search(name):

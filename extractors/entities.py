@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from . import names_en, names_zh
 from .chart import Edge
-from .recognizer import Lookup, Setting, recognizer
+from .recognizer import Lookup, Setting, as_written, named_as_written, recognizer
 from .text import Normalized
 
 
@@ -22,7 +22,8 @@ class Entities:
         flat = text.text
         chinese = any("\u3400" <= char <= "\u9fff" for char in flat)
         if chinese:
-            yield from self._chinese.find(flat, setting.hints)
+            written = as_written(text)
+            yield from (named_as_written(edge, flat, written) for edge in self._chinese.find(flat, setting.hints))
         if any("A" <= char <= "Z" for char in flat):
             yield from self._english.find(flat, () if chinese else setting.hints, setting.tables)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 from ..model import Hint
+from ..values import Value
 from .chart import Edge
 from .text import Normalized
 from .vocabulary import VocabularyFile
@@ -35,6 +36,31 @@ class Recognizer(Protocol):
     def recognise(self, text: Normalized, setting: Setting) -> Iterable[Edge]:
         """The edges found; offsets are those of the normalised text."""
         ...
+
+
+def as_written(normalized: Normalized) -> str:
+    """The normalised text with its Chinese characters as the writer chose them, at the same offsets."""
+    original = normalized.original
+    if normalized.text == original:
+        return original
+    out = []
+    for at, char in enumerate(normalized.text):
+        said = original[normalized.starts[at] : normalized.ends[at]]
+        out.append(said if len(said) == 1 and "\u3400" <= said <= "\u9fff" else char)
+    return "".join(out)
+
+
+def named_as_written(edge: Edge, text: str, written: str) -> Edge:
+    """Names and parts of addresses keep the writer's characters: 乾元酒店 is not 干元酒店, 國 stays 國."""
+    value = edge.value
+    if text[edge.start : edge.end] == written[edge.start : edge.end] or not isinstance(value, Value):
+        return edge
+    changes: dict[str, str] = {}
+    for name, said in value.model_dump(exclude_none=True).items():
+        at = text.find(said, edge.start, edge.end) if isinstance(said, str) else -1
+        if at >= 0 and name not in {"province", "city", "district"}:  # these are official names, whoever writes
+            changes[name] = written[at : at + len(said)]
+    return edge._replace(value=value.model_copy(update=changes))
 
 
 # Name → (ids of the vocabularies it cannot work without, how to build it from them).

@@ -45,7 +45,7 @@ def parts(text: str) -> dict[str, str]:
         ("寄到明月路100号3栋2单元502室", "road 明月路 | number 100号 | building 3栋 | unit 2单元502室"),
         ("3栋502室", "building 3栋 | unit 502室"),
         ("办公室搬到成都路15号3楼302室", "road 成都路 | number 15号 | unit 3楼302室"),
-        ("浙江省杭州市西湖區文三路90號", "province 浙江省 | city 杭州市 | district 西湖区 | road 文三路 | number 90号"),
+        ("浙江省杭州市西湖區文三路90號", "province 浙江省 | city 杭州市 | district 西湖区 | road 文三路 | number 90號"),
         ("青岛市市南区香港中路18号", "province 山东省 | city 青岛市 | district 市南区 | road 香港中路 | number 18号"),
     ],
 )
@@ -56,6 +56,11 @@ def test_a_chinese_address_is_read_into_its_parts(text: str, expected: str) -> N
 def test_an_address_without_its_province_equals_the_one_with_it() -> None:
     short, full = (read(t).mentions[0].value for t in ("浦东新区明月路100号", "上海市浦东新区明月路100号"))
     assert short.canonical == full.canonical == "上海市浦东新区明月路100号"
+
+
+def test_a_name_keeps_the_characters_of_its_writer() -> None:
+    assert found("去乾元酒店", "place") == ["乾元酒店"]
+    assert read("去乾元酒店").mentions[0].canonical == "乾元酒店"
 
 
 def test_an_ambiguous_district_is_given_no_city() -> None:
