@@ -34,9 +34,11 @@ the same clause within n characters. ``unless`` forbids the part when either sid
 every side that it names. Both work on leaves and on productions.
 
 Built-in leaves: ``number`` (numbers.py: Arabic digits in every grouping, Chinese numerals incl. 一万二, 两百五, 3万5,
-1.5个亿, capitals, English number words), value ``Num`` with ``amount`` or ``low``/``high`` and ``approx``;
-``digits`` (a bare run of 1-8 ASCII digits as a string: years, hours, house numbers). Further built-in leaves are
-registered with ``@source("name")`` (chart.py).
+1.5个亿, capitals, English number words), value ``Num`` with ``amount`` (and ``bound``) or ``low``/``high``, ``approx``,
+``scale``; ``figure``: the same where only money or a percentage makes the reading sure (45 000; 12,90; 10 m);
+``digits``: a bare run of 1-8 ASCII digits as a string (years, hours, house numbers). Further built-in leaves are
+registered with ``@source("name")`` (chart.py). Since types are shared, a new type must not have the name of another
+family's type unless its values are of the same class.
 
 Productions
 -----------
