@@ -13,6 +13,8 @@ from .text import Normalized
 # same state of a production are enough, since the ways differ only in how the inner parts were grouped.
 MAX_LEAVES = 14
 MAX_WAYS = 4
+# Sets of types remembered with what they lead to: some 20 kB each, so that a process stays below 50 MB of them.
+MAX_REMEMBERED = 2000
 
 
 class Edge(NamedTuple):
@@ -120,7 +122,7 @@ class Network:
         """What parts of these types can lead to. Remembered for each set: a text has few kinds of clusters."""
         known = self._reach.get(present)
         if known is None:
-            if len(self._reach) > 20_000:
+            if len(self._reach) >= MAX_REMEMBERED:
                 self._reach.clear()
             known = self._reach[present] = self._closure(present)
         return known

@@ -150,3 +150,29 @@ def test_registered_functions_are_the_only_ones() -> None:
     assert "joined" in FUNCTIONS
     assert numbers.Num(Decimal("1.50")).canonical == "1.5"
     assert NumberValue(amount=Decimal(3)).canonical == "3"
+
+
+def test_a_class_must_touch_the_span_and_a_word_may_stand_a_space_away() -> None:
+    def toy(entry: str) -> dict[str, Any]:
+        leaf = {"words": ["unit"], "kind": "text", "unless": {"before": [entry]}}
+        return {"leaves": {"unit": leaf}}
+
+    assert said("5 unit", toy("digit")) == [("unit", "unit")]
+    assert said("5unit", toy("digit")) == []
+    assert said("per unit", toy("per")) == []
+    assert said("super unit", toy("per")) == [("unit", "unit")]
+
+
+def test_an_item_of_an_unknown_type_is_no_silent_literal() -> None:
+    with pytest.raises(GrammarProblems, match="gives this type"):
+        grammar(productions={"a": {"sequence": ["half_after? h", "number n"], "value": "joined(n)"}})
+
+
+def test_one_value_stands_for_a_span_and_type_the_most_specific_one() -> None:
+    toy = {
+        "leaves": {
+            "word": {"words": ["q4"], "type": "quarter", "value": "joined('word')", "kind": "text"},
+            "pattern": {"pattern": "q[1-4]", "type": "quarter", "value": "joined('pattern')", "kind": "text"},
+        }
+    }
+    assert said("q4 and q3", toy) == [("q4", "word"), ("q3", "pattern")]

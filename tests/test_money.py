@@ -157,3 +157,14 @@ def test_glued_text_is_cut_where_the_sum_ends() -> None:
 def test_sums_in_a_row_stay_apart() -> None:
     assert said("10 rmb 20 usd") == ["money 10 CNY", "money 20 USD"]
     assert said("$ 20,000.00 $ 37,305.97") == ["money 20000 USD", "money 37305.97 USD"]
+
+
+def test_a_movement_from_one_sum_to_another_is_no_range() -> None:
+    assert said("revenue fell $1.4 million to $22.1 million") == ["money 1400000 USD", "money 22100000 USD"]
+    assert said("the price went from $10 to $12") == ["money 10 USD", "money 12 USD"]
+    assert said("from $10 to $12") == ["money 10..12 USD"]
+
+
+def test_two_sums_joined_by_and_are_no_range() -> None:
+    assert said("$5 and $10") == ["money 5 USD", "money 10 USD"]
+    assert said("between $5 and $10") == ["money 5..10 USD"]
