@@ -6,10 +6,19 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo
 
 Status = Literal["draft", "active", "retired"]
 Language = Literal["zh", "en", "any"]
+
+
+# Validation context of data that have passed before under the same code: what is costly is not tried again.
+CHECKED = "checked"
+
+
+def passed_before(info: ValidationInfo) -> bool:
+    """True when these very data have been validated by this very code before."""
+    return info.context == CHECKED
 
 
 class Model(BaseModel):

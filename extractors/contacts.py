@@ -11,7 +11,7 @@ from ..values import EmailValue, PhoneValue, UrlValue
 from .chart import Edge
 from .recognizer import Lookup, Setting, recognizer
 from .text import Normalized
-from .words import alternatives
+from .words import alternatives, lazy
 
 # ``regions``: where a number of this shape is looked up first; ``sure``: needs no phone word before it.
 _EXTENSION = r"(?:\s?(?:x|ext\.?|extension|转|分机)\s?\d{1,6})?"
@@ -39,7 +39,7 @@ SHAPES = (
     Shape("grouped", r"\d{2,5}(?:[ .\-]\d{2,5}){1,5}", (), False),
     Shape("run", r"\d{3,15}", (), False),
 )  # fmt: skip
-_EDGE_BEFORE = r"(?<![A-Za-z0-9_$€£¥%#])(?<![0-9][./=*+,:\-])(?<![A-Za-z][./=*\-])(?<![(+\-])"
+_EDGE_BEFORE = r"(?<![A-Za-z0-9_$€£¥%#])(?<![0-9][./=*+,:\-])(?<![A-Za-z][./=*\-])(?<![(+])(?<!\))(?<![\s\d]-)(?<!^-)"
 _EDGE_AFTER = r"(?![0-9A-Za-z_%@°])(?![./=*+:\-]\d|,\d{3}(?!\d))"
 _PHONES = tuple(
     (shape, re.compile(_EDGE_BEFORE + "(" + shape.pattern + ")" + _EXTENSION + _EDGE_AFTER, re.IGNORECASE))
@@ -87,8 +87,8 @@ class Contacts:
         self._labels = alternatives(words.entries())
         self._concept = {word.lower(): str(concept) for word, concept in words.entries().items()}
         self._domain_talk = alternatives(words.labels.get("domain", ()))
-        self._bridge = re.compile(f"(?: |{alternatives(bridge.labels['bridge']).pattern})*$", re.IGNORECASE)
-        self._measure = re.compile(f" ?(?:{alternatives(bridge.labels['measure']).pattern})", re.IGNORECASE)
+        self._bridge = lazy(f"(?: |{alternatives(bridge.labels['bridge']).pattern})*$", re.IGNORECASE)
+        self._measure = lazy(f" ?(?:{alternatives(bridge.labels['measure']).pattern})", re.IGNORECASE)
         self._plain = frozenset(domains.labels.get("plain", ()))
         self._guarded = frozenset(domains.labels.get("guarded", ()))
 

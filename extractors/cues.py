@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import re2
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, model_validator
 
 from ..model import CueKind, Speaker
-from ..rulefile import Language, Model, RuleFile
+from ..rulefile import Language, Model, RuleFile, passed_before
 from ..values import Kind
 from .vocabulary import VocabularyFile
+from .words import lazy, linear
 
 Direction = Literal["forward", "backward", "both", "clause", "sentence", "turn"]
 Place = Literal["anywhere", "turn_start", "sentence_start", "clause_start", "clause_end", "sentence_end", "whole_turn"]
@@ -106,14 +107,16 @@ class CueFile(CueSpec, RuleFile):
     cues: dict[str, CueSpec] = Field(default_factory=dict)
 
     @model_validator(mode="after")
-    def _readable(self) -> CueFile:
+    def _readable(self, info: ValidationInfo) -> CueFile:
+        if passed_before(info):
+            return self
         specs = [self.family(None), *(self.family(name) for name in self.cues)]
         if not any(spec.words or spec.patterns or spec.lexicon for spec in specs):
             raise ValueError("a cue file needs words, patterns or a lexicon")
         for spec in specs:
             for pattern in (*spec.patterns, *spec.pseudo_patterns, *(spec.carries or ())):
                 try:
-                    _compile(_expand(pattern, self.define))
+                    linear(_expand(pattern, self.define))
                 except re2.error as error:
                     raise ValueError(f"pattern {pattern!r}: {error}") from None
         return self
@@ -264,21 +267,22 @@ def _maybe(build: Callable[[list[str]], str], words: list[str]) -> re.Pattern[st
 
 def _compile(text: str) -> re.Pattern[str]:
     """RE2, so that no rule can make the time grow faster than the text; its objects answer like those of ``re``."""
-    options = re2.Options()
-    options.log_errors = False
-    pattern: re.Pattern[str] = re2.compile(f"(?i){text}", options)
-    return pattern
+    return lazy(text, compile_=linear)
 
 
 def _word(word: str) -> str:
     """A literal with word boundaries at Latin ends; ``numeral`` and other classes by name."""
     if word in _CLASSES:
         return _CLASSES[word]
-    if _REFERENCE.fullmatch(word):
+    if word[0] == "{" and _REFERENCE.fullmatch(word):
         return _expand(word, {})
-    left = r"\b" if re.match(r"(?!n't)[A-Za-z0-9]", word) else ""  # n't stands at the end of a word
-    right = r"\b" if re.search(r"[A-Za-z0-9]$", word) else ""
-    return left + re.sub(r"\\? ", r"\\s+", re2.escape(word)) + right
+    left = r"\b" if _latin(word[0]) and not word.startswith("n't") else ""  # n't stands at the end of a word
+    right = r"\b" if _latin(word[-1]) else ""
+    return left + re.escape(word).replace(r"\ ", r"\s+") + right
+
+
+def _latin(char: str) -> bool:
+    return char.isascii() and char.isalnum()
 
 
 def _alternation(words: Iterable[str]) -> str:

@@ -280,11 +280,12 @@ class Grammar:
         files: Iterable[GrammarFile],
         vocabularies: Mapping[str, VocabularyFile] | None = None,
         recognizers: Iterable[Recognizer] = (),
+        checked: bool = False,
     ) -> Grammar:
         """Compile the active files; raises GrammarProblems with everything that is wrong."""
         from .compiler import Compiler
 
-        grammar = Compiler(vocabularies or {}).compile(sorted(files, key=lambda f: f.id))
+        grammar = Compiler(vocabularies or {}, checked).compile(sorted(files, key=lambda f: f.id))
         grammar.recognizers = tuple(recognizers)
         return grammar
 

@@ -11,7 +11,7 @@ from ..values import IdentifierValue
 from .chart import Edge
 from .recognizer import Lookup, Setting, recognizer
 from .text import Normalized
-from .words import Words, alternatives
+from .words import Words, alternatives, lazy
 
 _HAN = r"[\u4e00-\u9fff]"
 _CODE = (
@@ -137,8 +137,8 @@ class Identifiers:
         self._label = Words({*self._strong, *self._weak})
         bridge = lookup("words.bridge")
         between, measure = (alternatives(bridge.labels[of]).pattern for of in ("bridge", "measure"))
-        self._follows = re.compile(f"(?i:(?: ?(?:{between})){{0,4}}) ?{_CODE}{_AFTER}(?i:(?! ?(?:{measure})))")
-        self._clause = re.compile(f"(?:{alternatives(clause.entries()).pattern}){_CLAUSE_NUMBER}", re.IGNORECASE)
+        self._follows = lazy(f"(?i:(?: ?(?:{between})){{0,4}}) ?{_CODE}{_AFTER}(?i:(?! ?(?:{measure})))")
+        self._clause = lazy(f"(?:{alternatives(clause.entries()).pattern}){_CLAUSE_NUMBER}", re.IGNORECASE)
 
     def recognise(self, text: Normalized, setting: Setting) -> Iterable[Edge]:
         """Mentions of kind identifier."""

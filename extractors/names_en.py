@@ -11,7 +11,7 @@ from ..values import OrganizationValue, PersonValue
 from . import token_rules
 from .chart import Edge
 from .recognizer import Lookup
-from .words import Words
+from .words import Words, lazy
 
 VOCABULARIES = ("words.person.en", "words.person.not.en", "words.organization.en")
 # Between a label and its name: "witness is now Mr. Holt", "executor: Joan Dole".
@@ -41,7 +41,7 @@ class EnglishNames:
         self._label = Words(person.labels["label"])
         self._acted = Words(person.labels["acted"])
         self._title = Words(person.labels["title"])
-        self._follows = re.compile(
+        self._follows = lazy(
             r"(?: |(?='))(?:"
             + "|".join(map(re.escape, sorted(person.labels["follows"], key=len, reverse=True)))
             + r")\b|的(?:邮箱|电话|手机|地址|微信|生日|联系方式)"
@@ -52,7 +52,7 @@ class EnglishNames:
             re.escape(w).replace(r"\ ", r"\.? ") + r"\.?"
             for w in sorted(bodies.labels["form"], key=lambda w: (-len(w), w))
         )
-        self._form = re.compile(rf"(?<=[ ,])(?:{forms})(?![\w&])", re.IGNORECASE)
+        self._form = lazy(rf"(?<=[ ,])(?:{forms})(?![\w&])", re.IGNORECASE)
         self._business = frozenset(bodies.labels["business"])
         self._leading = frozenset(bodies.labels["leading"]) | frozenset(bodies.labels["joining"])
         self._joining = frozenset(bodies.labels["joining"])

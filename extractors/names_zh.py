@@ -10,7 +10,7 @@ from ..values import OrganizationValue, PersonValue
 from .chart import Edge
 from .recognizer import Lookup
 from .segment import tokens
-from .words import alternatives
+from .words import alternatives, lazy
 
 VOCABULARIES = (
     "words.surname.zh", "words.person.label.zh", "words.person.title.zh", "words.person.follow.zh",
@@ -38,17 +38,17 @@ class ChineseNames:
         self._compound = frozenset(names.labels["compound"])
         self._before = alternatives(labels.labels["before"])
         self._longer = alternatives(labels.labels["longer"])
-        self._serving = re.compile(f"(?:{alternatives(labels.labels['serving']).pattern})$")
+        self._serving = lazy(f"(?:{alternatives(labels.labels['serving']).pattern})$")
         self._self = frozenset(labels.labels["self"])
         self._label = alternatives([*labels.labels["self"], *labels.labels["label"]])
-        self._link = re.compile(f"(?:{alternatives(labels.labels['link']).pattern}| ){{0,3}}")
+        self._link = lazy(f"(?:{alternatives(labels.labels['link']).pattern}| ){{0,3}}")
         self._title = alternatives(lookup("words.person.title.zh").entries())
         self._follow = alternatives(
             [*lookup("words.person.follow.zh").entries(), *lookup("words.person.title.zh").entries()]
         )
         self._not = alternatives(lookup("words.person.not.zh").entries())
         possessed = alternatives(lookup("words.person.possessed.zh").entries())
-        self._possessed = re.compile(f"的(?:{possessed.pattern})")
+        self._possessed = lazy(f"的(?:{possessed.pattern})")
         self._form = alternatives(bodies.labels["form"])
         self._trade = alternatives(bodies.labels["trade"])
         self._after = alternatives(lookup("words.organization.after.zh").entries())

@@ -9,10 +9,11 @@ from ..values import PlaceValue
 from .chart import Edge
 from .gazetteer import gazetteer
 from .recognizer import Lookup
-from .words import alternatives
+from .words import alternatives, lazy
 
 _CAPITAL = r"[A-ZÀ-Þ][A-Za-zÀ-ɏ'’.\-]*"
 _CITY = 100  # thousands of people: a larger city needs no preposition when it is capitalised
+_STOP_NAME = re.compile(r" ((?:[A-Za-z']+ ){1,2})(?:street|cross|station|airport|terminal)\b", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W\d_][\w'-]*(?: [^\W\d_][\w'-]*){0,2}")
 _LONGER_NAME = re.compile(r" [A-Z][a-z]+")
 _LEADING_WORD = re.compile(r"[\w'’.\-&]+ ?")
@@ -26,12 +27,12 @@ class EnglishPlaces:
         places, regions = lookup("words.place.en"), lookup("words.region.en")
         self.rule = places.ref
         before = "|".join(map(re.escape, sorted(places.labels["before"], key=len, reverse=True)))
-        self._before = re.compile(rf"(?<![a-z])(?=((?:{before})[ :]+)(the +)?)")
+        self._before = lazy(rf"(?<![a-z])(?=((?:{before})[ :]+)(the +)?)")
         self._ambiguous = frozenset(places.labels["ambiguous"])
         self._namesake = frozenset(places.labels["namesake"])
         self._short = alternatives(places.labels["short"])
         landmark = alternatives(places.labels["landmark"]).pattern
-        self._landmark = re.compile(rf"(?:{_CAPITAL} (?:(?:of|and|the|&) )*){{1,4}}(?i:{landmark})")
+        self._landmark = lazy(rf"(?:{_CAPITAL} (?:(?:of|and|the|&) )*){{1,4}}(?i:{landmark})")
         self._not = frozenset(lookup("words.person.not.en").entries()) - frozenset(places.labels["landmark"])
         self._regions = frozenset(regions.labels["region"])
         self._countries = frozenset(regions.labels["country"])
@@ -97,6 +98,9 @@ class EnglishPlaces:
 
     def _with_region(self, flat: str, end: int) -> int:
         """``Portland, OR``, ``London England`` and ``lakeland florida`` are one place."""
+        stop = _STOP_NAME.match(flat, end)
+        if stop and not any(word.lower() in self._not for word in stop.group(1).split()):
+            return stop.end()  # London Kings Cross, Birmingham New Street
         hit = _REGION.match(flat, end)
         if not hit:
             return end

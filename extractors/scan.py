@@ -38,10 +38,15 @@ class Extraction:
         grammars: Iterable[GrammarFile] = (),
         cues: Iterable[CueFile] = (),
         vocabularies: Iterable[VocabularyFile] = (),
+        *,
+        checked: bool = False,
     ) -> Extraction:
-        """Compile the active files; raises GrammarProblems for what is wrong in a grammar."""
+        """Compile the active files; raises GrammarProblems for what is wrong in a grammar.
+
+        ``checked``: the very same files have been compiled before, so that their patterns need no proof.
+        """
         words = {v.id: v for v in sorted(vocabularies, key=lambda v: v.id) if v.status == "active"}
-        grammar = Grammar.compile(grammars, words, recognizers(words))
+        grammar = Grammar.compile(grammars, words, recognizers(words), checked)
         return cls(grammar, compile_cues([c for c in cues if c.status == "active"], words), words)
 
     def vocabulary(self, of: str) -> VocabularyFile:

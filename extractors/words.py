@@ -1,17 +1,50 @@
-"""Word lists as patterns: longest word first, letters with word boundaries, Chinese without."""
+"""Patterns that are compiled when they are first asked, and word lists as such patterns."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import Any, cast
 
 import re2
+
+
+class _Lazy:
+    """Stands for a pattern until a method of it is asked; compiling all patterns of a rule set costs a second."""
+
+    def __init__(self, source: str, flags: int, compile_: Callable[[str, int], Any]) -> None:
+        self.pattern = source
+        self._source = (source, flags, compile_)
+
+    @cached_property
+    def _made(self) -> Any:
+        source, flags, compile_ = self._source
+        return compile_(source, flags)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._made, name)  # asked for a name once: it is the object's own from then on
+        self.__dict__[name] = found
+        return found
+
+
+def lazy(source: str, flags: int = 0, compile_: Callable[[str, int], Any] = re.compile) -> re.Pattern[str]:
+    """A pattern compiled when it is first used; for sources that are known to be sound."""
+    return cast("re.Pattern[str]", _Lazy(source, flags, compile_))
+
+
+def linear(source: str, flags: int = 0) -> Any:
+    """RE2, without regard to case: no rule can make its time grow faster than the text. Answers like ``re``."""
+    options = re2.Options()
+    options.case_sensitive = False
+    options.log_errors = False
+    return re2.compile(source, options)
 
 
 def alternatives(words: Iterable[str], *, ignore_case: bool = True) -> re.Pattern[str]:
     """A pattern that matches any of ``words``; an empty list matches nowhere."""
     parts = [_spelled(word) for word in sorted(words, key=lambda w: (-len(w), w))]
-    return re.compile("|".join(parts) or r"(?!)", re.IGNORECASE if ignore_case else 0)
+    return lazy("|".join(parts) or r"(?!)", re.IGNORECASE if ignore_case else 0)
 
 
 def _spelled(word: str) -> str:
@@ -26,7 +59,8 @@ class Words:
     def __init__(self, words: Iterable[str]) -> None:
         listed = sorted(words, key=lambda w: (-len(w), w))
         self._words = alternatives(listed)
-        self._any = re2.compile("(?i)" + "|".join(r"\s+".join(map(re.escape, word.split(" "))) for word in listed))
+        any_of = "|".join(r"\s+".join(map(re.escape, word.split(" "))) for word in listed)
+        self._any = lazy(any_of, compile_=linear)
 
     def find(self, text: str) -> Iterator[re.Match[str]]:
         """The words in a text, from left to right."""

@@ -12,13 +12,15 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
+CHECKS = "checked"
+MOST_CHECKS = 64
 
 
 def folder() -> Path | None:
@@ -103,3 +105,25 @@ def remembered(shelf: str, key: str, compute: Callable[[], Any]) -> Any:
         found = compute()
         write(shelf, key, found)
     return found
+
+
+@contextmanager
+def checking(what: str, *parts: str) -> Iterator[bool]:
+    """True when this block has once ended without an error for these parts and this code; remembers that it did.
+
+    Nothing but time hangs on the answer: it spares proofs that the same data have passed.
+    """
+    key = key_of(what, _package(), *parts)
+    passed = read(CHECKS, key) is True
+    yield passed
+    if not passed:
+        write(CHECKS, key, True)
+        trim(CHECKS, MOST_CHECKS)
+
+
+@lru_cache(maxsize=1)
+def _package() -> str:
+    """A digest of every module that reads or compiles rules: what one version has let pass, another may refuse."""
+    base = HERE.parent
+    modules = [base / "rulefile.py", base / "values.py", *HERE.glob("*.py"), *(base / "extractors").glob("*.py")]
+    return key_of(*(module.read_bytes() for module in sorted(modules)))

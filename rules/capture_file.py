@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from ..extractors.words import lazy
 from ..model import Act, CueKind, Speaker
-from ..rulefile import Language, Model, RuleFile
+from ..rulefile import Language, Model, RuleFile, passed_before
 from ..values import VALUE_TYPES, Bound, TimeType
 
 PLACEHOLDERS = ("value", "old", "label", "entity", "topic", "any")
@@ -69,7 +70,10 @@ class Take(Model):
     qualifier: str = Field(
         "label", description="label, words_before(trigger), words_before(value), trigger, topic, none, or fixed:word."
     )
-    entity: Literal["possessor", "named", "principal"] = "possessor"
+    entity: Literal["possessor", "principal"] = Field(
+        "possessor",
+        description="possessor: whom the words name (kin, pronoun, a name before 的 or 's), else the principal.",
+    )
     text_kind: Literal["text", "person", "organization", "place", "name"] = Field(
         "text", description="Kind of a value taken as text; name: organization by its suffix, else person."
     )
@@ -106,7 +110,9 @@ class CaptureFile(RuleFile):
     take: Take = Take()
 
     @model_validator(mode="after")
-    def _whole(self) -> CaptureFile:
+    def _whole(self, info: ValidationInfo) -> CaptureFile:
+        if passed_before(info):
+            return self
         if not self.phrases and not any(c.value for c in self.when):
             raise ValueError("a capture needs phrases, or a condition `value`")
         for phrase in self.phrases:
@@ -118,7 +124,10 @@ class CaptureFile(RuleFile):
                 raise ValueError(f"phrase {phrase!r} names a placeholder twice")
             if "value" not in names and "topic" not in names:
                 raise ValueError(f"phrase {phrase!r} takes nothing: it needs {{value}} or {{topic}}")
-            phrase_pattern(phrase, 60, ())
+            try:
+                re.compile(phrase_pattern(phrase, 60, ()).pattern, re.IGNORECASE)
+            except re.error as error:
+                raise ValueError(f"phrase {phrase!r} cannot be read: {error}") from None
         return self
 
     def condition(self) -> ValueCondition | None:
@@ -151,10 +160,7 @@ def phrase_pattern(phrase: str, longest: int, until: tuple[str, ...]) -> re.Patt
     if until:
         ends.extend(rf"\s*{_literal(word)}" for word in until)
     tail = rf"(?={'|'.join(ends)})" if closed or body.endswith("}") else ""
-    try:
-        return re.compile((r"^\s*" if anchored else "") + "".join(out) + tail, re.IGNORECASE)
-    except re.error as error:
-        raise ValueError(f"phrase {phrase!r} cannot be read: {error}") from None
+    return lazy((r"^\s*" if anchored else "") + "".join(out) + tail, re.IGNORECASE)
 
 
 def _literal(words: str) -> str:

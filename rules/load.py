@@ -12,18 +12,19 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from ..rulefile import Problem, RuleError, RuleFile
+from .cache import checking
 from .lock import LOCK, check_lock, write_lock
-from .parsed import PACKS, SOURCES, Read, parse
+from .parsed import PACKS, SOURCES, Parsed, Read, parse
 from .policy import PolicyFile, table_of
 from .ruleset import Ruleset, set_digest
-from .schema import Reference, located, validate
+from .schema import located, references, validate
 from .slots import SlotFile
 
 __all__ = ["LOCK", "Read", "Ruleset", "build", "check_lock", "load", "read_folder", "read_packs", "write_lock"]
@@ -36,8 +37,12 @@ DATED = frozenset({"gate"})
 class _Rule:
     read: Read
     rule: RuleFile
-    digest: str
-    references: tuple[Reference, ...]
+    parsed: Parsed
+
+    @property
+    def digest(self) -> str:
+        """The digest of its content."""
+        return self.parsed.digest
 
 
 def load(folders: Sequence[Path | str] = (), packs: bool = True) -> Ruleset:
@@ -139,23 +144,32 @@ def _decoded(layer: int, shown: str, raw: bytes, problems: list[Problem]) -> Ite
 
 
 def _ruleset(reads: Iterable[Read], problems: list[Problem], trusting: bool) -> Ruleset:
+    parsed_reads = list(parse(reads, trusting))
+    said = (f"{read.layer} {read.shown} {parsed.digest}" for read, parsed in parsed_reads)
+    with checking("files", *said) if trusting else nullcontext(False) as checked:
+        return _checked(parsed_reads, problems, checked)
+
+
+def _checked(parsed_reads: Sequence[tuple[Read, Parsed]], problems: list[Problem], checked: bool) -> Ruleset:
+    """The rule set of parsed files; ``checked``: all of them have passed together before, with this code."""
     rules: list[_Rule] = []
-    for read, parsed in parse(reads, trusting):
+    for read, parsed in parsed_reads:
         if not isinstance(parsed.data, dict):
             problems.extend(read.source.problems)
             continue
-        rule, complaints = validate(parsed.data)
+        rule, complaints = validate(parsed.data, checked=checked)
         problems.extend(located(read.source, *complaint) for complaint in complaints)
         if rule is not None and rule.effective is not None and rule.kind not in DATED:
             said = f"`effective` has no effect on a {rule.kind}"
             way_out = "Publish a release with the rule on its first day, and one without it after its last."
             problems.append(located(read.source, ("effective",), True, said, way_out))
         if rule is not None:
-            rules.append(_Rule(read, rule, parsed.digest, parsed.references))
+            rules.append(_Rule(read, rule, parsed))
     notes: list[str] = []
     active = _layered(rules, problems, notes)
-    _check_references(active, problems)
-    _check_table(active, problems)
+    if not checked:
+        _check_references(active, problems)
+        _check_table(active, problems)
     if problems:
         raise RuleError(list(dict.fromkeys(problems)))
     contents = {name: (found.rule.version, found.digest) for name, found in active.items()}
@@ -215,7 +229,7 @@ def _check_references(active: Mapping[str, _Rule], problems: list[Problem]) -> N
                 problems.append(located(found.read.source, ("slot",), False, said, "One slot has one file."))
     known = {"vocabulary": vocabularies, "slot": slots.keys() | {"none"}}
     for found in active.values():
-        for path, what, name in found.references:
+        for path, what, name in references(found.parsed.data):
             if name not in known[what]:
                 way_out = _similar(name, known[what]) or f"Add the {what} file, or correct the name."
                 problems.append(located(found.read.source, path, False, f"unknown {what} {name!r}", way_out))

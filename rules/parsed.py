@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from . import cache
 from .ruleset import content_digest
-from .schema import Reference, references
 
 if TYPE_CHECKING:
     from .yamltext import YamlText
@@ -58,18 +57,17 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """Plain data (None when the text has problems), their digest, and what they refer to."""
+    """Plain data (None when the text has problems), and their digest."""
 
     data: Any
     digest: str
-    references: tuple[Reference, ...]
 
     @classmethod
     def of(cls, data: Any) -> Parsed:
         """The data with what follows from them."""
         if not isinstance(data, dict):
-            return cls(None, "", ())
-        return cls(data, content_digest(data), tuple(references(data)))
+            return cls(None, "")
+        return cls(data, content_digest(data))
 
 
 def parse(reads: Iterable[Read], trusting: bool) -> Iterator[tuple[Read, Parsed]]:

@@ -15,6 +15,7 @@ from ..extractors.grammar import GrammarFile
 from ..extractors.vocabulary import VocabularyFile
 from ..model import Scan, Turn
 from ..rulefile import Problem, RuleError, RuleFile
+from .cache import checking
 from .capture_file import CaptureFile
 from .gates import Gated, GateFile, Gates
 from .policy import PolicyFile, TableRow, table_of
@@ -119,12 +120,13 @@ class Ruleset:
         from ..extractors.grammar import GrammarProblems
         from ..extractors.scan import Extraction
 
-        try:
-            return Extraction.compile(self.grammars, self.cues, tuple(self.vocabularies.values()))
-        except GrammarProblems as error:
-            raise RuleError(
-                [self.problem(found.file.partition("@")[0], found.path, found.message) for found in error.problems]
-            ) from error
+        with checking("extraction", self.digest) as checked:
+            try:
+                return Extraction.compile(self.grammars, self.cues, tuple(self.vocabularies.values()), checked=checked)
+            except GrammarProblems as error:
+                raise RuleError(
+                    [self.problem(found.file.partition("@")[0], found.path, found.message) for found in error.problems]
+                ) from error
 
     @cached_property
     def gatekeeper(self) -> Gates:

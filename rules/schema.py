@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from ..extractors.cues import CueFile
 from ..extractors.grammar import GrammarFile
 from ..extractors.vocabulary import VocabularyFile
-from ..rulefile import Problem, RuleFile
+from ..rulefile import CHECKED, Problem, RuleFile
 from .capture_file import CaptureFile
 from .gates import GateFile
 from .policy import PolicyFile
@@ -75,8 +75,11 @@ def located(source: YamlText, path: Sequence[str | int], key: bool, message: str
     return Problem(source.file, line, column, message, way_out)
 
 
-def validate(data: dict[str, Any]) -> tuple[RuleFile | None, list[Complaint]]:
-    """The rule that plain data describe, or complaints: path, whether its key is meant, message, way out."""
+def validate(data: dict[str, Any], *, checked: bool = False) -> tuple[RuleFile | None, list[Complaint]]:
+    """The rule that plain data describe, or complaints: path, whether its key is meant, message, way out.
+
+    ``checked`` spares what is costly in data that have passed before.
+    """
     kind = data.get("kind")
     if kind is None:
         return None, [((), False, "the key 'kind' is missing", f"One of: {', '.join(sorted(KINDS))}.")]
@@ -84,7 +87,7 @@ def validate(data: dict[str, Any]) -> tuple[RuleFile | None, list[Complaint]]:
     if model is None:
         return None, [(("kind",), False, f"unknown kind {kind!r}", _nearest(str(kind), sorted(KINDS)))]
     try:
-        return model.model_validate(data), []
+        return model.model_validate(data, context=CHECKED if checked else None), []
     except ValidationError as error:
         return None, _complaints(error, model, data)
 
