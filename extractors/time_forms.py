@@ -58,7 +58,19 @@ def span(first: Any, last: Any, open_end: bool = False) -> Range | Invalid | Non
             return end
     if not isinstance(first, Time) or not isinstance(last, Time) or first.bound != "=" or last.bound != "=":
         return None
+    if not _comparable(first, last):
+        return None
     return Range(first, last, first.approx or last.approx, open_end)
+
+
+def _comparable(first: Time, last: Time) -> bool:
+    """A bare day or weekday needs an end of its own kind: Friday to August is no range, nor is 1 to "in two days"."""
+    for one, other in ((first, last), (last, first)):
+        if one.day is not None and one == Time(day=one.day) and other.day is None and other.weekday is None:
+            return False
+        if one.weekday is not None and one.day is None and other.month is not None and other.day is None:
+            return False
+    return True
 
 
 @function("bound", gives="bounded")

@@ -72,6 +72,8 @@ def years(first: Any, count: int, pivot: int | None = None) -> Time | None:
         return None
     if number < 100 and count == 10:
         number += 2000 if pivot is not None and number < pivot else 1900
+    if count == 10 and number % 100 == 0 and number < 2000:
+        count = 100  # the 1700s are a century
     return Time(node=Years(number, count)) if 1 <= number <= 9000 else None
 
 
