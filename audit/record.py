@@ -54,7 +54,7 @@ def _plain(value: Any) -> bool:
     if kind is str or kind is bool or value is None:
         return True
     if kind is int:
-        return -LARGEST_INTEGER <= value <= LARGEST_INTEGER
+        return bool(-LARGEST_INTEGER <= value <= LARGEST_INTEGER)
     if kind is dict:
         return all(type(key) is str and key.isascii() and key.isprintable() and key for key in value) and all(
             map(_plain, value.values())

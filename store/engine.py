@@ -7,57 +7,33 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from sqlalchemy import URL, Connection, Engine, bindparam, create_engine, event, make_url, select, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, select, text
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
 from .errors import Busy, CannotOpen, ReadOnly, StoreError, as_store_error
 from .known import Cache
-from .log import Frontier, split_nodes
-from .reading import Reading
+from .reading import Reading, View
 from .schema import prepare
-from .statements import Columns, Insert, Statement
 from .tables import NAMESPACES, storable
+from .transaction import Transaction
 from .writing import Writing
 
 Synchronous = Literal["FULL", "NORMAL", "OFF"]
-_HEAD = Statement(
-    select(
-        NAMESPACES.c.secret,
-        NAMESPACES.c.version,
-        NAMESPACES.c.item_rows,
-        NAMESPACES.c.frontier_size,
-        NAMESPACES.c.frontier,
-    ).where(NAMESPACES.c.name == bindparam("name"))
-)
-_ADD_NAMESPACE = Insert(NAMESPACES)
 _WRITER = "recordari_writer"  # execution option: this transaction will write
 _SCHEMA_LOCK = 0x5EC0DA21  # PostgreSQL advisory lock while the schema is made; any fixed number does
-
-
-@dataclass(slots=True)
-class _Held:
-    """The writing transaction that a thread holds open."""
-
-    namespace: str
-    connection: Connection
-    cache: Cache | None = None  # goes back to the store only when the commit has succeeded
-    tx: Writing | None = None
-    broken: bool = False  # SQLite undid all of it by itself, as it does when the disk is full
 
 
 class _PerThread(threading.local):
     """Must have no slots: those of a ``threading.local`` are shared between threads."""
 
-    held: _Held | None = None
+    held: Transaction | None = None
 
 
 class Store:
@@ -118,14 +94,14 @@ class Store:
         """
         held = self._thread.held
         if held is not None:
-            if held.namespace != namespace or held.tx is not None:
+            if held.namespace != namespace or held.open is not None:
                 raise StoreError(self.place, f"this thread is writing to {held.namespace!r} already", "End that first")
             if held.broken:
                 raise _undone(self.place)
-            with self._errors(), self._part(held, nested=True) as tx:
+            with self._errors(), held.part(self.place, nested=True) as tx:
                 yield tx
             return
-        with self._outer(namespace) as alone, self._part(alone, nested=False) as tx:
+        with self._outer(namespace) as alone, alone.part(self.place, nested=False) as tx:
             yield tx
 
     @contextlib.contextmanager
@@ -135,7 +111,7 @@ class Store:
             yield
 
     @contextlib.contextmanager
-    def _outer(self, namespace: str) -> Iterator[_Held]:
+    def _outer(self, namespace: str) -> Iterator[Transaction]:
         if self.read_only:
             raise ReadOnly(self.place, "opened for reading only", "Open it without read_only")
         if not namespace or not storable(namespace):
@@ -148,10 +124,12 @@ class Store:
                     connection = plain.execution_options(**{_WRITER: True})
                     with connection.begin():
                         self._lock(connection, namespace)
-                        self._thread.held = held = _Held(namespace, connection, self._caches.pop(namespace, None))
+                        held = Transaction(connection, namespace, self._secret, self._caches.pop(namespace, None))
+                        self._thread.held = held
                         yield held
                         if held.broken:
                             raise _undone(self.place)
+                        held.finish()
                 if held.cache is not None:
                     self._caches[namespace] = held.cache
             finally:
@@ -163,10 +141,10 @@ class Store:
         held = self._thread.held
         if held is not None:
             with self._errors():
-                yield Reading(held.connection, namespace, self.place)
+                yield Reading(View(lambda: held.connection, namespace), self.place)
             return
         with self._transaction() as connection:
-            yield Reading(connection, namespace, self.place)
+            yield Reading(View(lambda: connection, namespace), self.place)
 
     def namespaces(self) -> tuple[str, ...]:
         """The namespaces that have been written to."""
@@ -201,40 +179,6 @@ class Store:
             connection.begin(),
         ):
             yield connection
-
-    @contextlib.contextmanager
-    def _part(self, held: _Held, *, nested: bool) -> Iterator[Writing]:
-        """One block of a group (``nested``), or the only one."""
-        connection, namespace = held.connection, held.namespace
-        driver: Any = connection.connection.dbapi_connection
-        if nested:
-            driver.execute("SAVEPOINT part")
-        try:
-            secret, version, item_rows, size, nodes = self._head(connection, namespace)
-            cache = held.cache = held.cache or Cache()
-            cache.refresh(connection, namespace, version, item_rows)
-            frontier = Frontier(size, split_nodes(bytes(nodes)))
-            held.tx = Writing(connection, namespace, self.place, bytes(secret), cache, frontier)
-            yield held.tx
-            held.tx.finish()
-            if nested:
-                driver.execute("RELEASE SAVEPOINT part")
-        except BaseException:
-            held.cache = None  # it may hold what is being undone
-            held.broken = self.backend == "sqlite" and not driver.in_transaction
-            if nested and not held.broken:
-                driver.execute("ROLLBACK TO SAVEPOINT part")
-            raise
-        finally:
-            held.tx = None
-
-    def _head(self, connection: Connection, namespace: str) -> Columns:
-        """The row of a namespace; made, with a secret of its own, at the first write."""
-        row = _HEAD.first(connection, name=namespace)
-        if row is None:
-            row = (self._secret if self._secret is not None else os.urandom(32), 0, 0, 0, b"")
-            _ADD_NAMESPACE.run(connection, [(namespace, *row)])
-        return row
 
     def _lock(self, connection: Connection, namespace: str) -> None:
         """PostgreSQL: the lock of the namespace, until the transaction ends. SQLite took the whole file at BEGIN."""

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, select
+from sqlalchemy import bindparam, func, select
 
 from ..model import Decision, Known, MemoryItem, Proposal, Said, Turn
 from .codec import read_item, read_proposal
 from .items import is_void, status_at
+from .log import Source
 from .statements import Statement
 from .tables import DECISIONS, ITEMS, PROPOSALS, TURNS, unstamp
 
@@ -106,24 +107,24 @@ class Cache:
     principals: OrderedDict[str, Principal] = field(default_factory=OrderedDict)
     conversations: OrderedDict[str, Conversation] = field(default_factory=OrderedDict)
 
-    def refresh(self, connection: Connection, namespace: str, version: int, item_rows: int) -> None:
+    def refresh(self, source: Source, version: int, item_rows: int) -> None:
         """Take in what others wrote since: item versions are only added, so only the new ones are read."""
         if version == self.version:
             return
         if self.principals:
-            since = _ITEMS_SINCE.all(connection, namespace=namespace, row=self.item_rows)
+            since = _ITEMS_SINCE.all(source.connection, namespace=source.namespace, row=self.item_rows)
             for principal, _, ordinal, body in since:
                 if principal in self.principals:
                     self.principals[principal].put(read_item(body), ordinal)
         self.conversations.clear()
         self.version, self.item_rows = version, item_rows
 
-    def principal(self, connection: Connection, namespace: str, name: str) -> Principal:
+    def principal(self, source: Source, name: str) -> Principal:
         """The items of a principal."""
         kept = self.principals.get(name)
         if kept is None:
             kept = Principal()
-            for _, ordinal, body in _ITEMS_OF.all(connection, namespace=namespace, principal=name):
+            for _, ordinal, body in _ITEMS_OF.all(source.connection, namespace=source.namespace, principal=name):
                 kept.put(read_item(body), ordinal)
             self.principals[name] = kept
             if len(self.principals) > _KEPT:
@@ -131,29 +132,21 @@ class Cache:
         self.principals.move_to_end(name)
         return kept
 
-    def conversation(self, connection: Connection, namespace: str, name: str) -> Conversation:
+    def conversation(self, source: Source, name: str) -> Conversation:
         """Where a conversation stands."""
         kept = self.conversations.get(name)
         if kept is None:
-            kept = _conversation(connection, namespace, name)
+            kept = _conversation(source, name)
             self.conversations[name] = kept
             if len(self.conversations) > _KEPT:
                 self.conversations.popitem(last=False)
         self.conversations.move_to_end(name)
         return kept
 
-    def known(
-        self,
-        connection: Connection,
-        namespace: str,
-        entity: str,
-        conversation: str,
-        last_turns: int,
-        at: datetime | None,
-    ) -> Known:
+    def known(self, source: Source, entity: str, conversation: str, last_turns: int, at: datetime | None) -> Known:
         """What a turn of this principal in this conversation may rest on."""
-        items, history = self.principal(connection, namespace, entity).at(at)
-        talk = self.conversation(connection, namespace, conversation)
+        items, history = self.principal(source, entity).at(at)
+        talk = self.conversation(source, conversation)
         first = talk.next_ordinal - min(last_turns, _RECENT_TURNS)
         return Known(
             items=items,
@@ -181,7 +174,8 @@ def said_in(turn: Turn, decisions: Iterable[Decision]) -> list[Said]:
     ]
 
 
-def _conversation(connection: Connection, namespace: str, name: str) -> Conversation:
+def _conversation(source: Source, name: str) -> Conversation:
+    connection, namespace = source.connection, source.namespace
     ((last, received),) = _ORDINAL.all(connection, namespace=namespace, conversation=name)
     if last is None:
         return Conversation()

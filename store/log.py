@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from .errors import StoreError
-from .statements import Insert, Statement
+from .statements import Columns, Insert, Statement
 from .tables import CHECKPOINTS, NAMESPACES, PRIVATE, RECORDS
 
 _HASH = 32
@@ -75,6 +75,7 @@ class Frontier:
 
     size: int
     nodes: tuple[bytes, ...]
+    records: int | None = None  # number of records by the rows themselves, once they have been asked
 
 
 def split_nodes(joined: bytes) -> tuple[bytes, ...]:
@@ -82,29 +83,52 @@ def split_nodes(joined: bytes) -> tuple[bytes, ...]:
     return tuple(joined[at : at + _HASH] for at in range(0, len(joined), _HASH))
 
 
+class Source(Protocol):
+    """Where a namespace is read."""
+
+    @property
+    def connection(self) -> Connection:
+        """The connection, with everything written so far."""
+
+    @property
+    def namespace(self) -> str:
+        """The namespace."""
+
+
 class Log:
     """The log of one namespace inside one transaction. Records are only ever added."""
 
-    def __init__(self, connection: Connection, namespace: str, place: str, pending: Frontier | None = None) -> None:
-        self._connection = connection
-        self._namespace = namespace
+    def __init__(
+        self,
+        source: Source,
+        place: str,
+        pending: Frontier | None = None,
+        add: Callable[[Insert, Sequence[Columns]], None] | None = None,
+    ) -> None:
+        self._source = source
+        self._namespace = source.namespace
         self._place = place
         self._pending = pending  # None: this transaction only reads
+        self._add = add
+
+    @property
+    def _connection(self) -> Connection:
+        return self._source.connection
 
     def append(self, namespace: str, rows: Sequence[NewRow]) -> None:
         """Store rows as they are; a ``seq`` that exists already is refused by the primary key."""
         self._mine(namespace)
-        if self._pending is None:
+        if self._pending is None or self._add is None:
             raise StoreError(self._place, "the log can only grow inside a writing transaction")
-        if not rows:
-            return
-        _ADD_RECORD.run(self._connection, [(namespace, row.seq, row.record, row.leaf) for row in rows])
+        self._add(_ADD_RECORD, [(namespace, row.seq, row.record, row.leaf) for row in rows])
         private = [
             (namespace, row.seq, name, each.value, each.salt)
             for row in rows
             for name, each in sorted(row.private.items())
         ]
-        _ADD_PRIVATE.run(self._connection, private)
+        self._add(_ADD_PRIVATE, private)
+        if self._pending.records is not None:
+            self._pending.records += len(rows)
 
     def read(self, namespace: str, start: int = 0, stop: int | None = None) -> Iterator[KeptRow]:
         """Rows with ``start <= seq < stop`` in order of ``seq``."""
@@ -125,10 +149,18 @@ class Log:
             at = page[-1].seq + 1
 
     def size(self, namespace: str) -> int:
-        """Number of records by the rows themselves, not by a counter: one deleted at the end is noticed."""
+        """Number of records by the rows themselves, not by a counter: one deleted at the end is noticed.
+
+        A writer asks once a transaction: until it ends nobody else can change the log.
+        """
         self._mine(namespace)
+        if self._pending is not None and self._pending.records is not None:
+            return self._pending.records
         ((last,),) = _LAST.all(self._connection, namespace=namespace)
-        return 0 if last is None else int(last) + 1
+        size = 0 if last is None else int(last) + 1
+        if self._pending is not None:
+            self._pending.records = size
+        return size
 
     def frontier(self, namespace: str) -> tuple[int, Sequence[bytes]]:
         """Size and subtree roots as last set."""

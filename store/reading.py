@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -14,7 +15,7 @@ from ..model import Decision, ItemStatus, MemoryItem, Receipt, Turn
 from .codec import content_digest, read_decision, read_item, read_turn
 from .errors import TurnConflict
 from .items import as_of as at_time
-from .log import Frontier, Log
+from .log import Log, Source
 from .outbox import Outbox
 from .search import Hit, search
 from .statements import Columns, Statement
@@ -28,13 +29,31 @@ _TURN = Statement(
 _SHOWN: frozenset[ItemStatus] = frozenset({"current", "scheduled", "held"})
 
 
+@dataclass(frozen=True, slots=True)
+class View:
+    """A namespace through a connection that is fetched anew for each question."""
+
+    connect: Callable[[], Connection]
+    namespace: str
+
+    @property
+    def connection(self) -> Connection:
+        """The connection, with everything written so far."""
+        return self.connect()
+
+
 class Reading:
     """A consistent view of one namespace, for as long as its block lasts."""
 
-    def __init__(self, connection: Connection, namespace: str, place: str) -> None:
-        self.connection = connection
-        self.namespace = namespace
+    def __init__(self, source: Source, place: str) -> None:
+        self._source = source
+        self.namespace = source.namespace
         self.place = place
+
+    @property
+    def connection(self) -> Connection:
+        """The connection; what a writer has not sent yet is sent first."""
+        return self._source.connection
 
     @cached_property
     def secret(self) -> bytes:
@@ -46,7 +65,7 @@ class Reading:
     @cached_property
     def log(self) -> Log:
         """The ledger rows of the namespace."""
-        return Log(self.connection, self.namespace, self.place, self._pending())
+        return Log(self._source, self.place)
 
     @cached_property
     def outbox(self) -> Outbox:
@@ -207,10 +226,10 @@ class Reading:
         return None if found is None else json.loads(found)
 
     def _turn_row(self, turn_id: str) -> Columns | None:
-        return _TURN.first(self.connection, namespace=self.namespace, turn=turn_id)
+        return self._turn_in(self.connection, turn_id)
 
-    def _pending(self) -> Frontier | None:
-        return None
+    def _turn_in(self, connection: Connection, turn_id: str) -> Columns | None:
+        return _TURN.first(connection, namespace=self.namespace, turn=turn_id)
 
 
 def _pairs(rows: Iterable[Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from sqlalchemy import Connection, and_, delete, func, select
 
 from ..model import MemoryItem
 from .codec import read_item
-from .statements import Insert
+from .statements import Columns, Insert
 from .tables import ITEMS, TERMS, TEXTS, column
 
 _IDEOGRAPHS = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -34,6 +34,7 @@ _LAST = "\U0010ffff"
 
 _ADD = Insert(TERMS, "namespace", "term", "entity", "ordinal", "count")
 _ADD_TEXT = Insert(TEXTS, "namespace", "entity", "ordinal", "length")
+Add = Callable[[Insert, Sequence[Columns]], None]
 _PAGE = 50  # items read at once, best first, until enough of them are current
 
 
@@ -72,8 +73,8 @@ def text_of(item: MemoryItem) -> str:
     return f"{item.sentence}\n{item.surface}\n{item.qualifier}\n{item.canonical}\n{item.slot.replace('.', ' ')}"
 
 
-def index(connection: Connection, namespace: str, items: Iterable[tuple[int, MemoryItem]]) -> None:
-    """Put items, with their numbers, into the index."""
+def index(add: Add, namespace: str, items: Iterable[tuple[int, MemoryItem]]) -> None:
+    """Put items, with their numbers, into the index; ``add`` takes the rows."""
     postings: list[tuple[Any, ...]] = []
     texts: list[tuple[Any, ...]] = []
     for ordinal, item in items:
@@ -81,14 +82,8 @@ def index(connection: Connection, namespace: str, items: Iterable[tuple[int, Mem
         counted = Counter(terms(text_of(item)))
         postings += [(namespace, term, entity, ordinal, count) for term, count in counted.items()]
         texts.append((namespace, entity, ordinal, counted.total()))
-    _ADD.run(connection, postings)
-    _ADD_TEXT.run(connection, texts)
-
-
-def reindex(connection: Connection, namespace: str, ordinal: int, new: MemoryItem) -> None:
-    """Put an item's new wording in place of the old one."""
-    unindex(connection, namespace, new.entity, [ordinal])
-    index(connection, namespace, [(ordinal, new)])
+    add(_ADD, postings)
+    add(_ADD_TEXT, texts)
 
 
 def unindex(connection: Connection, namespace: str, entity: str, ordinals: Iterable[int]) -> None:

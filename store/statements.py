@@ -5,7 +5,7 @@ SQLAlchemy still opens, begins and ends the transaction, and still writes the SQ
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ClauseElement, Connection, Table
@@ -20,9 +20,10 @@ class Statement:
         self._core = core
         self._compiled: dict[str, tuple[str, tuple[str, ...] | None]] = {}
 
-    def run(self, connection: Connection, **parameters: Any) -> None:
-        """Send it for its effect."""
-        self._send(connection, parameters)
+    def run(self, connection: Connection, **parameters: Any) -> int:
+        """Send it for its effect; how many rows it touched."""
+        touched: int = self._send(connection, parameters).rowcount
+        return touched
 
     def first(self, connection: Connection, **parameters: Any) -> Columns | None:
         """The first row, if any."""
@@ -33,14 +34,6 @@ class Statement:
         """All rows."""
         rows: list[Columns] = self._send(connection, parameters).fetchall()
         return rows
-
-    def run_all(self, connection: Connection, rows: Iterable[Mapping[str, Any]]) -> int:
-        """Send it for each set of parameters; how many rows it touched."""
-        sql, order = self._for(connection)
-        cursor = _driver(connection).cursor()
-        cursor.executemany(sql, [_arranged(row, order) for row in rows])
-        touched: int = cursor.rowcount
-        return touched
 
     def _send(self, connection: Connection, parameters: Mapping[str, Any]) -> Any:
         sql, order = self._for(connection)
@@ -61,6 +54,7 @@ class Insert:
 
     def __init__(self, table: Table, *columns: str) -> None:
         self._table = table
+        self.rank = table.metadata.sorted_tables.index(table)  # after every table that its rows refer to
         self._columns = columns or tuple(column.name for column in table.columns)
         self._compiled: dict[str, str] = {}
 

@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, bindparam, insert, literal_column, select, update
+from sqlalchemy import bindparam, insert, literal_column, select, update
 
 from ..model import Known, MemoryItem, Outcome, Proposal, Turn
 from . import search
 from .codec import content_digest, decision_body, item_body, proposal_body, text_bytes, turn_body
 from .errors import Stale, StoreError
 from .known import Cache, said_in
-from .log import Frontier
+from .log import Log
 from .reading import Reading
-from .statements import Insert, Statement
-from .tables import DECISIONS, ITEMS, NAMESPACES, PROPOSALS, RULESETS, RUNTIMES, TURNS, column, stamp, storable
+from .statements import Columns, Insert, Statement
+from .tables import DECISIONS, ITEMS, PROPOSALS, RULESETS, RUNTIMES, TURNS, column, stamp, storable
+
+if TYPE_CHECKING:
+    from .transaction import Head, Transaction
 
 _ADD_TURN = Insert(TURNS)
 _ADD_ITEM = Insert(ITEMS)
@@ -36,17 +39,7 @@ _ORIGIN = Statement(
         ITEMS.c.version == literal_column("1"),
     )
 )
-_COUNT = Statement(
-    update(NAMESPACES)
-    .where(NAMESPACES.c.name == bindparam("of"))
-    .values(
-        version=bindparam("now_version"),
-        item_rows=bindparam("now_rows"),
-        frontier_size=bindparam("now_size"),
-        frontier=bindparam("now_nodes"),
-    )
-)
-
+_TURN_ID = 1  # place of the id in a row of turns
 
 NO_DECISION = -1
 """Ordinal of the decision behind a version that none wrote: a new wording."""
@@ -55,33 +48,27 @@ NO_DECISION = -1
 class Writing(Reading):
     """The one open writing transaction of a namespace; committed when its block ends without an error."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        namespace: str,
-        place: str,
-        secret: bytes,
-        cache: Cache,
-        frontier: Frontier,
-    ) -> None:
-        super().__init__(connection, namespace, place)
-        self.secret = secret
+    def __init__(self, transaction: Transaction, place: str, head: Head, cache: Cache) -> None:
+        super().__init__(transaction, place)
+        self._transaction = transaction
+        self.secret = head.secret
+        self.log = Log(transaction, place, head.frontier, transaction.add)
+        self._head = head
         self._cache = cache
-        self._frontier = frontier
-        self._start = frontier.size
+        self._start = head.frontier.size
         self._wrote = False
 
     def next_ordinal(self, conversation: str) -> int:
         """The place that the next turn of a conversation gets."""
-        return self._cache.conversation(self.connection, self.namespace, conversation).next_ordinal
+        return self._cache.conversation(self, conversation).next_ordinal
 
     def last_received(self, conversation: str) -> datetime | None:
         """The latest time at which a turn of a conversation was received."""
-        return self._cache.conversation(self.connection, self.namespace, conversation).last_received
+        return self._cache.conversation(self, conversation).last_received
 
     def known(self, entity: str, conversation: str, *, last_turns: int = 6, at: datetime | None = None) -> Known:
         """What a turn of principal ``entity`` may rest on; statuses are those ``at`` a time, else as last written."""
-        return self._cache.known(self.connection, self.namespace, entity, conversation, last_turns, at)
+        return self._cache.known(self, entity, conversation, last_turns, at)
 
     def write_turn(self, turn: Turn, *, retention: str | None = None) -> None:
         """Keep the turn itself; before anything that refers to it."""
@@ -103,8 +90,8 @@ class Writing(Reading):
             text_bytes(turn.text),
             turn_body(turn),
         )
-        _ADD_TURN.run(self.connection, [row])
-        talk = self._cache.conversation(self.connection, self.namespace, turn.conversation)
+        self._transaction.add(_ADD_TURN, [row])
+        talk = self._cache.conversation(self, turn.conversation)
         talk.next_ordinal = max(talk.next_ordinal, turn.ordinal + 1)
         received = talk.last_received
         talk.last_received = turn.received_at if received is None else max(received, turn.received_at)
@@ -133,8 +120,8 @@ class Writing(Reading):
             )
             for at, decision in enumerate(decisions)
         ]
-        _ADD_DECISION.run(self.connection, rows)
-        talk = self._cache.conversation(self.connection, self.namespace, turn.conversation)
+        self._transaction.add(_ADD_DECISION, rows)
+        talk = self._cache.conversation(self, turn.conversation)
         talk.recent.extend(said_in(turn, decisions))
         versions = [(item, outcome.decision.ordinal) for outcome in outcomes for item in outcome.written]
         if versions:
@@ -147,7 +134,8 @@ class Writing(Reading):
         self._write_versions(turn, [(item, NO_DECISION)])
         if before is not None and before.sentence != item.sentence:
             _, ordinal = self._origin(turn.entity, item)
-            search.reindex(self.connection, self.namespace, ordinal, item)
+            search.unindex(self.connection, self.namespace, item.entity, [ordinal])
+            search.index(self._transaction.add, self.namespace, [(ordinal, item)])
 
     def write_items(self, turn: Turn, items: Iterable[MemoryItem], *, decision: int = NO_DECISION) -> None:
         """Keep item versions beside the outcomes of a turn; ``decision`` is the ordinal of the one that wrote them."""
@@ -161,7 +149,7 @@ class Writing(Reading):
     def write_proposals(self, opened: Iterable[Proposal], *, answered: Iterable[Proposal] = (), turn: Turn) -> None:
         """Keep suggestions that ``turn`` made, and mark those that it answered."""
         self._wrote = True
-        talk = self._cache.conversation(self.connection, self.namespace, turn.conversation)
+        talk = self._cache.conversation(self, turn.conversation)
         given = list(opened)
         rows = [
             (
@@ -175,7 +163,7 @@ class Writing(Reading):
             )
             for number, proposal in enumerate(given)
         ]
-        _ADD_PROPOSAL.run(self.connection, rows)
+        self._transaction.add(_ADD_PROPOSAL, rows)
         talk.proposals += given
         for proposal in answered:
             body = proposal_body(proposal)
@@ -204,44 +192,34 @@ class Writing(Reading):
         return item
 
     def finish(self) -> None:
-        """Move the counters of the namespace; the last statement of the transaction."""
-        log_frontier = self._pending()
-        if not (self._wrote or log_frontier.size != self._start):
-            return
-        self._cache.version += 1
-        _COUNT.run(
-            self.connection,
-            of=self.namespace,
-            now_version=self._cache.version,
-            now_rows=self._cache.item_rows,
-            now_size=log_frontier.size,
-            now_nodes=b"".join(log_frontier.nodes),
-        )
+        """Move the counters of the namespace on."""
+        if self._wrote or self._head.frontier.size != self._start:
+            self._head.version += 1
+            self._cache.version, self._cache.item_rows = self._head.version, self._head.item_rows
 
     def _write_versions(self, turn: Turn, versions: Sequence[tuple[MemoryItem, int]]) -> None:
         rows: list[tuple[Any, ...]] = []
-        replaced: list[dict[str, Any]] = []
         fresh: list[tuple[int, MemoryItem]] = []
         then = stamp(turn.received_at)
         for item, decision in versions:
-            self._cache.item_rows += 1
+            self._head.item_rows += 1
             if item.version == 1:
-                principal, ordinal = turn.entity, self._cache.item_rows
+                principal, ordinal = turn.entity, self._head.item_rows
                 fresh.append((ordinal, item))
             else:
                 principal, ordinal = self._origin(turn.entity, item)
-                replaced.append({"of": self.namespace, "item": item.id, "before": item.version - 1, "then": then})
+                before = {"of": self.namespace, "item": item.id, "before": item.version - 1, "then": then}
+                self._transaction.change(_REPLACE, before, self._stale(item))
             kept = self._cache.principals.get(principal)
             if kept is not None:
                 kept.put(item, ordinal)
             rows.append(self._version_row(turn, item, decision, principal, ordinal))
-        # A version written and replaced by the same turn needs its row before it can be marked.
-        _ADD_ITEM.run(self.connection, rows)
-        if replaced:
-            marked = _REPLACE.run_all(self.connection, replaced)
-            if marked != len(replaced):
-                raise Stale(self.place, "an item was changed by someone else meanwhile", "Send the turn again")
-        search.index(self.connection, self.namespace, fresh)
+        self._transaction.add(_ADD_ITEM, rows)
+        search.index(self._transaction.add, self.namespace, fresh)
+
+    def _stale(self, item: MemoryItem) -> Stale:
+        wrong = f"version {item.version - 1} of item {item.id!r} is not the newest: someone else changed it meanwhile"
+        return Stale(self.place, wrong, "Send the turn again")
 
     def _version_row(
         self, turn: Turn, item: MemoryItem, decision: int, principal: str, ordinal: int
@@ -250,7 +228,7 @@ class Writing(Reading):
             self.namespace,
             item.id,
             item.version,
-            self._cache.item_rows,
+            self._head.item_rows,
             ordinal,
             principal,
             column(item.entity),
@@ -278,8 +256,10 @@ class Writing(Reading):
             raise Stale(self.place, f"item {item.id!r} is unknown", "Send the turn again")
         return row[0], row[1]
 
-    def _pending(self) -> Frontier:
-        return self._frontier
+    def _turn_row(self, turn_id: str) -> Columns | None:
+        """Only a turn among those that wait is worth sending them for."""
+        waits = self._transaction.waits(_ADD_TURN, _TURN_ID, turn_id)
+        return self._turn_in(self.connection if waits else self._transaction.unsent, turn_id)
 
 
 def _json(fields: Mapping[str, Any]) -> str:

@@ -93,14 +93,21 @@ def test_a_full_disk_in_a_group_undoes_the_group_and_says_so(tmp_path: Path) -> 
         with store._engine.connect() as connection:
             pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
             connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
+        with pytest.raises(Full), store.group(NS):  # noqa: PT012
+            for number in range(1, 60):
+                say(store, number)
+        assert told(store) == ["c-0"]
         full = 0
-        with pytest.raises(StoreError), store.group(NS):  # noqa: PT012
+        with pytest.raises(StoreError, match="undid the whole group"), store.group(NS):  # noqa: PT012
             for number in range(1, 60):
                 try:
                     say(store, number)
+                    told(store)  # who asks has everything sent that waits
                 except Full:
                     full += 1
-        assert full
+                except StoreError as error:
+                    assert "undid the whole group" in str(error)  # noqa: PT017
+        assert full == 1
         assert told(store) == ["c-0"]
 
 
