@@ -206,6 +206,8 @@ def _valued(candidate: Candidate, draft: _Draft, book: Book) -> _Draft:
         new = adjusted(by, target.value)
         return replace(draft, value=new, derived_from=(target.id,), valid="ok" if new is not None else "unparseable")
     value = draft.value
+    if value is None and target is not None and candidate.act == "confirm":
+        value = target.value  # "the deposit stays the same"
     if value is None:
         return replace(draft, valid="missing")
     if target is not None:

@@ -70,7 +70,11 @@ class Book:
     adjust_verbs: Mapping[str, str]
     adjust_verb_pattern: re.Pattern[str]
     answers_no: re.Pattern[str]
+    unchanged: re.Pattern[str]
     families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    concepts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    recent_turns: int = 12
+    nearer_by: int = 4
 
     def family(self, slot: str) -> tuple[str, ...]:
         """The slots that look for each other's labels, this one first."""
@@ -81,12 +85,13 @@ class Book:
     def qualifier(self, slot: str, label: str) -> str:
         """The normalised qualifier of a label in a slot, by concept."""
         plain = key(label)
-        if plain in self.lex.concepts:
-            known = self.lex.concepts[plain]
+        concepts = self.concepts.get(slot, {})
+        if plain in concepts:
+            known = concepts[plain]
             if not self._names_slot(slot, known) and self.lex.without(known, self.slot_words.get(slot)):
                 return known
         rest = self.lex.without(label, self.slot_words.get(slot))
-        return self.lex.concept(rest)
+        return concepts.get(rest, rest)
 
     def _names_slot(self, slot: str, concept: str) -> bool:
         pattern = self.slot_words.get(slot)
@@ -125,7 +130,7 @@ def compile_book(ruleset: RulesetLike) -> Book:
         if name:
             families.setdefault(name, []).append(slot)
     return Book(
-        lex=lexicon(entries),
+        lex=lexicon(entries, {name for slot in ruleset.slots.values() for name in slot.labels}),
         by_kind=_by_kind(rules),
         phrase_rules=tuple(rule for rule in rules if rule.phrases),
         slots=ruleset.slots,
@@ -138,8 +143,21 @@ def compile_book(ruleset: RulesetLike) -> Book:
         adjust_verbs=table("acts.adjust_verbs"),
         adjust_verb_pattern=words_pattern(table("acts.adjust_verbs")),
         answers_no=words_pattern(table("acts.no")),
+        unchanged=words_pattern(table("acts.unchanged"), "end"),
+        concepts={name: _concepts(slot.labels, vocabularies) for name, slot in sorted(ruleset.slots.items())},
+        recent_turns=int(table("settings.bind").get("recent_turns", "12")),
+        nearer_by=int(table("settings.bind").get("nearer_by", "4")),
         families={name: tuple(slots) for name, slots in sorted(families.items())},
     )
+
+
+def _concepts(names: list[str], vocabularies: Mapping[str, VocabularyFile]) -> dict[str, str]:
+    """Label → concept by the lexicons of one slot; an earlier lexicon wins."""
+    found: dict[str, str] = {}
+    for name in names:
+        for word, concept in vocabularies[name].entries().items():
+            found.setdefault(key(word), str(concept))
+    return found
 
 
 def _by_kind(rules: tuple[Rule, ...]) -> dict[str, tuple[Rule, ...]]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ..extractors.assertion import assertion_of
-from ..model import Act, Candidate, Part, Patch, Span
+from ..model import Act, Assertion, Candidate, Part, Patch, Span
 from .book import Book
 from .frames import uncued
 from .labels import key
@@ -28,6 +28,7 @@ PATCHES: dict[str, tuple[str, ...]] = {
 def fragments(seen: View, book: Book, found: Sequence[Candidate], used: frozenset[int]) -> Iterator[Candidate]:
     """Partial candidates of a turn, beside those that were found already."""
     yield from _parts(seen, book, found)
+    yield from _unchanged(seen, book, found)
     yield from _withdrawals(seen, book, found, used)
     if not found:
         yield from _answers(seen, book)
@@ -123,6 +124,19 @@ def _withdrawals(seen: View, book: Book, found: Sequence[Candidate], used: froze
             continue
         yield _whole(seen, segment, "retract" if cue.kind == "withdrawal" else "end", cue.rule, (cue.start, cue.end))
         return
+
+
+def _unchanged(seen: View, book: Book, found: Sequence[Candidate]) -> Iterator[Candidate]:
+    """还款日没变, "the deposit stays the same": said again, without its value."""
+    for segment in seen.segments:
+        text = seen.low[segment.start : segment.end].rstrip(" 了吧的")
+        hit = book.unchanged.search(text)
+        low, high = seen.original(segment.start, segment.end)
+        if hit is None or any(low <= c.start < high for c in found) or seen.within(segment.start, segment.end):
+            continue
+        if book.lex.peel(text[: hit.start()]).text:
+            whole = _whole(seen, segment, "confirm", "law.unchanged@1", (low, high))
+            yield whole.model_copy(update={"assertion": Assertion()})  # 不变 denies the change, not the value
 
 
 def _answers(seen: View, book: Book) -> Iterator[Candidate]:

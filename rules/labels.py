@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ..extractors.text import normalize
+from ..extractors.words import lazy
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _TOKEN = re.compile(r"[\u3400-\u9fff]+|[A-Za-z0-9][A-Za-z0-9_&+-]*(?:'[a-z]+)?")
@@ -58,7 +59,7 @@ def words_pattern(words: Iterable[str], place: str = "any") -> re.Pattern[str]:
             body += r"(?![a-z0-9]|'(?!s\b)|-[a-z])"
         parts.append(body)
     joined = "|".join(parts) if parts else r"(?!)"
-    return re.compile({"start": rf"(?:{joined})", "end": rf"(?:{joined})$", "any": rf"(?:{joined})"}[place])
+    return lazy({"start": rf"(?:{joined})", "end": rf"(?:{joined})$", "any": rf"(?:{joined})"}[place])
 
 
 def tokens(label: str) -> tuple[str, ...]:
@@ -228,8 +229,11 @@ def _stronger(one: str, other: str) -> str:
     return max(one, "state" if other == "copula" else other, key=order.index)
 
 
-def lexicon(entries: Mapping[str, Mapping[str, object]]) -> Lexicon:
-    """Compile from ``{vocabulary id: {word: value}}``; a vocabulary that is missing counts as empty."""
+def lexicon(entries: Mapping[str, Mapping[str, object]], label_lexicons: Iterable[str]) -> Lexicon:
+    """Compile from ``{vocabulary id: {word: value}}``; a vocabulary that is missing counts as empty.
+
+    ``label_lexicons`` are the vocabularies that slots name for their labels.
+    """
 
     def table(name: str) -> dict[str, str]:
         return {word.lower(): str(value) for word, value in entries.get(name, {}).items()}
@@ -240,7 +244,10 @@ def lexicon(entries: Mapping[str, Mapping[str, object]]) -> Lexicon:
         by_group.setdefault(group, []).append(word)
     kin = by_group.get("kin", []) + by_group.get("circle", [])
     trail, after, before = table("labels.trail"), table("labels.void_after"), table("labels.void_before")
-    concepts = {key(word): concept for word, concept in table("labels.concepts").items()}
+    concepts: dict[str, str] = {}
+    for name in sorted(label_lexicons):
+        for word, concept in table(name).items():
+            concepts.setdefault(key(word), concept)
     return Lexicon(
         lead=words_pattern(table("labels.lead"), "start"),
         trail=words_pattern(trail),

@@ -13,10 +13,6 @@ from .labels import is_head, is_tail, key
 from .parts import holds
 from .relation import compare
 
-# How many turns back something may lie that is not named again, and how much nearer it must be than its rivals.
-RECENT_TURNS = 12
-NEARER_BY = 4
-
 _NAMES = frozenset({"person", "organization", "text"})
 
 
@@ -209,7 +205,7 @@ class Lookup:
 
     def _group(self) -> list[MemoryItem]:
         """Fitting items of the latest turn that gave at least two, in the order of the text."""
-        items = [i for i in self._fitting() if self._distance(i) <= RECENT_TURNS]
+        items = [i for i in self._fitting() if self._distance(i) <= self.book.recent_turns]
         by_turn: dict[int, list[MemoryItem]] = {}
         for item in items:
             by_turn.setdefault(item.turn, []).append(item)
@@ -223,14 +219,14 @@ class Lookup:
         talked = [said.turn for said in self.known.recent if said.item == item.id]
         if item.conversation == self.turn.conversation:
             talked.append(item.turn)
-        return self.turn.ordinal - max(talked) if talked else RECENT_TURNS + 1
+        return self.turn.ordinal - max(talked) if talked else self.book.recent_turns + 1
 
     def recent(self) -> Found:
         """The one fitting item talked about in the last turns; several are rivals, unless one is clearly nearer."""
         c = self.candidate
         if c.act == "state" and c.form == "bare":
             return NOTHING
-        fitting = [i for i in self._fitting() if self._distance(i) <= RECENT_TURNS]
+        fitting = [i for i in self._fitting() if self._distance(i) <= self.book.recent_turns]
         if c.patch is not None:
             fitting = [i for i in fitting if holds(c.patch, i.value)]
         if c.value is None and c.old is None and c.patch is None and c.adjustment is None:
@@ -242,7 +238,7 @@ class Lookup:
             return Found(fitting[0], "recent") if fitting else NOTHING
         ranked = sorted(fitting, key=lambda i: (self._distance(i), -i.start))
         nearest, next_one = self._distance(ranked[0]), self._distance(ranked[1])
-        if next_one - nearest >= NEARER_BY:
+        if next_one - nearest >= self.book.nearer_by:
             return Found(ranked[0], "recent")
         return Found(rivals=tuple(sorted(fitting, key=lambda i: (i.turn, i.start))))
 

@@ -289,9 +289,9 @@ def _cue_act(seen: View, start: int, end: int, segment: Segment, begin: int) -> 
         if same.sentence == segment.sentence and same.index <= segment.index:
             scope = cue.scope or (cue.start, cue.end)
             inside = seen.norm.inside(*scope) if scope[0] < scope[1] else (low, low)
-            if same.index == segment.index or (inside[0] <= start and end <= inside[1]):
-                if low >= begin or cue.kind not in {"ending", "withdrawal"}:  # "I left A and joined B"
-                    kinds.add(cue.kind)
+            reaches = same.index == segment.index or (inside[0] <= start and end <= inside[1])
+            if reaches and (low >= begin or cue.kind not in {"ending", "withdrawal"}):  # "I left A and joined B"
+                kinds.add(cue.kind)
     if "correction" in kinds or "repair" in kinds:
         return "correct"
     if "change" in kinds:
