@@ -10,7 +10,7 @@ from ..values import Bound
 from .expression import function
 from .lengths import Length, Unit
 from .time_fields import fraction, whole
-from .time_periods import shift
+from .time_periods import TURNED, shift
 from .time_values import Cycle, Invalid, Nth, Range, Recurrence, Shifted, Symbolic, Time, merge  # fmt: skip
 
 
@@ -130,7 +130,9 @@ def symbolic(anchor: str, length: Length | None = None, sign: int = 1, operator:
     """A time counted from an event: 30 days after the Effective Date."""
     if length is not None and length.high is not None:
         return None
-    said = "=" if length is None else length.bound
+    said: Bound = "=" if length is None else length.bound
+    if sign < 0:
+        said = TURNED[said]  # at least 30 days before expiry: up to expiry less 30 days
     return Symbolic(anchor, length, sign, cast(Bound, operator if operator != "=" else said))
 
 

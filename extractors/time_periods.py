@@ -132,7 +132,7 @@ def shift(length: Length, sign: int, base: Time | None = None) -> Time | None:
     moved = Time(node=Shifted(replace(length, approx=False, bound="="), sign, base), approx=length.approx)
     if length.bound == "=":
         return moved
-    return replace(moved, bound=length.bound if sign > 0 else _TURNED[length.bound])  # more than a week ago: before
+    return replace(moved, bound=length.bound if sign > 0 else TURNED[length.bound])  # more than a week ago: before
 
 
 @function("window", gives="period")
@@ -143,7 +143,7 @@ def window(length: Length, sign: int, rolling: bool = False, base: Time | None =
     return Time(node=Window(replace(length, approx=False), sign, rolling, base), approx=length.approx)
 
 
-_TURNED: dict[Bound, Bound] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
+TURNED: dict[Bound, Bound] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 
 
 def _reach(length: Length) -> bool:

@@ -176,6 +176,9 @@ def test_a_bound_is_an_open_interval_and_says_whether_its_day_belongs_to_it(
         ("开售前7天", "launch-P7D"),
         ("到期前30日", "expiry-P30D"),
         ("within 60 days of the Outside Date", "<=Outside Date+P60D"),
+        ("at least thirty (30) days before the expiration", "<=expiry-P30D"),
+        ("货物验收合格后10日内", "<=acceptance+P10D"),
+        ("T-1日", "T-1bd"),
     ],
 )
 def test_a_time_counted_from_an_event_stays_symbolic(text: str, expected: str) -> None:
