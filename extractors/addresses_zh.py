@@ -328,7 +328,12 @@ class ChineseAddresses:
         for end in (*ends, *sorted(small)):
             start = self._left_end(text, end)
             name = text[start:end]
-            if not 2 <= len(name) <= 12 or name in self._nowhere or _NOT_NAMES.search(name):
+            if (
+                not 2 <= len(name) <= 12
+                or name in self._nowhere
+                or _NOT_NAMES.search(name)
+                or self._left.fullmatch(name)
+            ):
                 continue
             if end in small and not (self._after_preposition(text, start) and len(name) > 2):
                 continue

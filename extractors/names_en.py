@@ -96,7 +96,8 @@ class EnglishNames:
                     yield start, end
         for hit in self._follows.finditer(text):
             start = self._name_begin(text, hit.start())
-            if start < hit.start() and self._name_end(text, start, least=1) == hit.start():
+            least = 2 if text[hit.start()] == " " else 1  # "Rent is now due" names nobody, "Petra's phone" does
+            if start < hit.start() and self._name_end(text, start, least=least) == hit.start():
                 yield start, hit.start()
 
     def _name_end(self, text: str, start: int, *, least: int) -> int:

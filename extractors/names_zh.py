@@ -100,7 +100,7 @@ class ChineseNames:
             return next((at for at in range(last, foreign.end()) if self._ends(text, at)), foreign.end())
         sure = self._surname(text, start)
         certain = called or (own and sure)
-        if (self._not.match(text, start) and not certain) or self._label.match(text, start):
+        if (self._ordinary(text, start) and not certain) or self._label.match(text, start):
             return 0
         if not sure and not own:
             nickname = re.match(rf"[阿小老]{_HAN}{{1,2}}", text[start:])
@@ -129,6 +129,13 @@ class ChineseNames:
             end = token.end
         return start + end if surname < end <= surname + 2 else 0
 
+    def _ordinary(self, text: str, start: int) -> bool:
+        """True when an ordinary word begins here (周三) or runs over this place (对|方律师)."""
+        if self._not.match(text, start):
+            return True
+        across = self._not.match(text, start - 1) if start else None
+        return across is not None and across.end() > start
+
     def _surname(self, text: str, start: int) -> int:
         if text[start : start + 2] in self._compound:
             return 2
@@ -147,7 +154,7 @@ class ChineseNames:
                 if start < 0 or not re.fullmatch(rf"{_HAN}+", text[start : hit.start()]):
                     continue
                 surname = self._surname(text, start)
-                if not surname or not surname <= size <= surname + 2 or self._not.match(text, start):
+                if not surname or not surname <= size <= surname + 2 or self._ordinary(text, start):
                     continue
                 if start == 0 or _MARK.match(text, start - 1) or self._opens(text, start):
                     yield start, hit.end()

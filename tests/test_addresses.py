@@ -103,7 +103,17 @@ def test_a_chinese_place_is_found(text: str, place: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["东方的天空", "附近的酒店", "长安好", "我们一起吃饭", "公司附近有停车场", "白银价格上涨"]
+    "text",
+    [
+        "东方的天空",
+        "听说对面开了店",
+        "我非常满意这栋别墅",
+        "附近的酒店",
+        "长安好",
+        "我们一起吃饭",
+        "公司附近有停车场",
+        "白银价格上涨",
+    ],
 )
 def test_ordinary_chinese_words_are_no_places(text: str) -> None:
     assert found(text, "place") == []

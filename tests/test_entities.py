@@ -66,6 +66,12 @@ def test_words_that_begin_like_chinese_names_are_no_people(text: str) -> None:
     assert found(text, "person") == []
 
 
+@pytest.mark.parametrize("text", ["律师费三万", "顾问费上限还是300万元", "对方律师主张违约金30%", "律师费建议定8万元"])
+def test_a_fee_or_the_other_side_is_no_person_and_leaves_its_amount_alone(text: str) -> None:
+    scanned = scan(text, extraction(), ner=False)
+    assert [m.kind for m in scanned.mentions if m.kind in {"person", "money", "percent"}] in (["money"], ["percent"])
+
+
 def test_the_segmenter_ends_a_name_that_runs_into_other_words() -> None:
     assert found("我叫赵新民哈哈美女日记", "person") == ["赵新民"]
 
@@ -89,7 +95,15 @@ def test_a_chinese_organisation_begins_after_the_words_before_it(text: str, name
 
 @pytest.mark.parametrize(
     "text",
-    ["我们公司在开会", "那家银行不错", "听说对面那家公司倒闭了", "高新科技很重要", "这家公司", "贷款银行要求补材料"],
+    [
+        "我们公司在开会",
+        "建议配置20万元货币基金",
+        "那家银行不错",
+        "听说对面那家公司倒闭了",
+        "高新科技很重要",
+        "这家公司",
+        "贷款银行要求补材料",
+    ],
 )
 def test_a_chinese_body_without_a_name_is_no_organisation(text: str) -> None:
     assert found(text, "organization") == []
@@ -122,6 +136,7 @@ def test_an_english_person_is_found_beside_a_label_a_title_or_in_a_list(text: st
         "Opposing counsel is asking for more",
         "However, our CFO agreed.",
         "Signed by the Buyer",
+        "Rent is now due",
         "call me on Monday",
     ],
 )
