@@ -8,7 +8,7 @@ from typing import Any
 
 from .expression import function
 from .lengths import Length
-from .time_fields import date, fraction, whole
+from .time_fields import date, whole
 from .time_forms import each, length, moment, range_on, shift_bound, span, span_part
 from .time_periods import of_year
 from .time_values import Holiday, Invalid, Lunar, Range, Recurrence, Time, merge  # fmt: skip
@@ -100,13 +100,6 @@ def zh_length(n: Any, unit: str, half: bool = False) -> Length | None:
     if made is None or (unit == "year" and made.parts[0][1] >= 300):
         return None
     return made
-
-
-@function("half_months", gives="duration")
-def half_months(n: Any) -> Length | None:
-    """两个半月: only a half shows that 月 counts months here (五月 is May)."""
-    amount = fraction(n)
-    return length(n, "month") if amount is not None and amount.denominator == 2 else None
 
 
 @function("each_year", gives="repeat")
