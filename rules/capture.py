@@ -123,7 +123,8 @@ def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Can
     own = place.kind in {"phone", "email", "address"} and _MINE.search(seen.low[around.segment.start : place.start])
     if base.get("confidence") != "low":
         base["confidence"] = "high" if around.copula or own or base["act"] != "state" else "medium"
-    contact = place.kind in {"phone", "email", "url", "address"} and base["act"] == "state" and not around.alone
+    reach = place.kind in {"phone", "email", "url", "address"}
+    contact = reach and base["act"] == "state" and (not around.alone or bool(own))
     open_label = rule is None or (around.bare and rule.file.trigger is None and not contact) or bool(around.attribute)
     if open_label:
         form = base.get("form", "bare")

@@ -94,6 +94,9 @@ def _frame(view: View, place: Place, lex: Lexicon, skip: frozenset[int]) -> Fram
     found = _no_part(view, found, place)
     raw = view.text[segment.start : found.end] if found.text else ""
     entity, found = owner(view, found, lex, place)
+    if entity is not None:  # 对方同意把赔偿款…: what opens the clause stood behind its subject
+        inner = lex.peel(found.text)
+        found = replace(inner.shifted(found.start), act=found.act, copula=found.copula)
     attribute, found = _attribute(found, lex, place)
     inherited = False
     if not _content(found.text, lex) and not (predicate and _content(predicate, lex) and not attribute):
@@ -110,7 +113,7 @@ def _frame(view: View, place: Place, lex: Lexicon, skip: frozenset[int]) -> Fram
             inherited = bool(found.text)
     if not found.text and not predicate:
         found = _inside(view, found, lex, place)
-    if entity is None:
+    if entity is None and place.kind not in {"person", "organization"}:
         entity = subject(view, segment, lex)
     return Frame(
         place, segment, found.text.strip(), found.start, found.end, predicate, found.act, found.copula, entity,

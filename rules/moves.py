@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 from ..model import Mention
 from ..values import Magnitude, TimeValue, Value
-from .view import View
+from .view import Place, View
 
 _VERB = re.compile(
     r"\b(?:chang|rais|lower|increas|decreas|reduc|mov|cut|extend|postpon|push|drop|slip|bump|trim|fell|fall|rose|rise|"
@@ -26,6 +26,12 @@ def split_moves(seen: View) -> View:
     moved: dict[int, Value] = {}
     for place in seen.places:
         mention = place.mention
+        glued = _glued(seen, place)
+        if glued is not None:
+            start = seen.norm.span(place.start + 1, place.end)[0]
+            shorter = {"value": glued, "start": start, "text": mention.text[start - mention.start :]}
+            changed[place.index] = mention.model_copy(update=shorter)
+            continue
         if not _TO.search(mention.text):
             continue
         segment = seen.segment_at(place.start)
@@ -42,6 +48,20 @@ def split_moves(seen: View) -> View:
         return seen
     mentions = tuple(changed.get(index, mention) for index, mention in enumerate(seen.scan.mentions))
     return replace(seen, scan=seen.scan.model_copy(update={"mentions": mentions}), moved=moved)
+
+
+def _glued(seen: View, place: Place) -> TimeValue | None:
+    """延后5天 and 提前三天 are no "next five days" and "last three days": the verb took the first character along."""
+    value = place.mention.value
+    if not isinstance(value, TimeValue) or value.type != "interval" or place.start == 0:
+        return None
+    if seen.text[place.start - 1 : place.start + 1] not in {"延后", "推后", "提前", "拖后"}:
+        return None
+    days = _DAY.findall(value.edtf or "")
+    if len(days) != 2:
+        return None
+    count = (date.fromisoformat(days[1]) - date.fromisoformat(days[0])).days + 1
+    return TimeValue(type="duration", duration=f"P{count}D")
 
 
 def _second(value: Value) -> Value | None:

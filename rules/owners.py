@@ -34,6 +34,8 @@ def owner(view: View, found: Peeled, lex: Lexicon, place: Place) -> tuple[str | 
         return LAST_NAMED, _rest(found, hit.end())
     if _MINE.search(before):
         hit = lex.kin.match(low)
+        if hit and hit.end() == len(low) and place.kind in {"person", "organization"}:
+            return None, found  # "my assistant is Joel Marsh" names the assistant
         if hit and (_HAN.match(hit.group()) or re.match(r"(?:'s|\s|$)", low[hit.end() :])):
             return label[: hit.end()], _rest(found, hit.end())
     for name in view.places:
