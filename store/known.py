@@ -7,14 +7,13 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import Connection, bindparam, func, select
 
 from ..model import Decision, Known, MemoryItem, Proposal, Said, Turn
 from .codec import read_item, read_proposal
 from .items import is_void, status_at
-from .log import Source
 from .statements import Statement
 from .tables import DECISIONS, ITEMS, PROPOSALS, TURNS, unstamp
 
@@ -51,6 +50,21 @@ _PROPOSALS = Statement(
     .where(PROPOSALS.c.turn >= bindparam("turn"), PROPOSALS.c.answered_by.is_(None))
     .order_by(PROPOSALS.c.turn, PROPOSALS.c.number)
 )
+
+
+class Source(Protocol):
+    """Where the cache asks for what it does not have."""
+
+    @property
+    def namespace(self) -> str:
+        """The namespace."""
+
+    @property
+    def connection(self) -> Connection:
+        """For any question."""
+
+    def about(self, column: str, key: str) -> Connection:
+        """For a question about the rows with this key alone."""
 
 
 @dataclass(slots=True)
@@ -124,7 +138,9 @@ class Cache:
         kept = self.principals.get(name)
         if kept is None:
             kept = Principal()
-            for _, ordinal, body in _ITEMS_OF.all(source.connection, namespace=source.namespace, principal=name):
+            for _, ordinal, body in _ITEMS_OF.all(
+                source.about("principal", name), namespace=source.namespace, principal=name
+            ):
                 kept.put(read_item(body), ordinal)
             self.principals[name] = kept
             if len(self.principals) > _KEPT:
@@ -175,7 +191,7 @@ def said_in(turn: Turn, decisions: Iterable[Decision]) -> list[Said]:
 
 
 def _conversation(source: Source, name: str) -> Conversation:
-    connection, namespace = source.connection, source.namespace
+    connection, namespace = source.about("conversation", name), source.namespace
     ((last, received),) = _ORDINAL.all(connection, namespace=namespace, conversation=name)
     if last is None:
         return Conversation()

@@ -54,8 +54,9 @@ class Insert:
 
     def __init__(self, table: Table, *columns: str) -> None:
         self._table = table
-        self.rank = table.metadata.sorted_tables.index(table)  # after every table that its rows refer to
         self._columns = columns or tuple(column.name for column in table.columns)
+        self.places = {name: at for at, name in enumerate(self._columns)}
+        self.rank = table.metadata.sorted_tables.index(table)  # after every table that its rows refer to
         self._compiled: dict[str, str] = {}
 
     def run(self, connection: Connection, rows: Sequence[Columns]) -> None:

@@ -63,7 +63,7 @@ class Waiting:
     """Rows to be added, and changes of rows to be made after that."""
 
     rows: dict[Insert, list[Columns]] = field(default_factory=dict)
-    changes: list[tuple[Statement, Mapping[str, Any], StoreError]] = field(default_factory=list)
+    changes: list[tuple[Statement, Mapping[str, Any], StoreError | None]] = field(default_factory=list)
 
     def take(self, other: Waiting) -> None:
         """Everything that waits in another one."""
@@ -78,13 +78,21 @@ class Waiting:
         self.changes.clear()
 
     def send(self, connection: Connection) -> None:
-        """To the database, referred-to tables first; a change that finds no row to change is its error."""
+        """To the database, referred-to tables first; what has to change one row and finds none is its error."""
         for insert in sorted(self.rows, key=lambda insert: insert.rank):
             insert.run(connection, self.rows[insert])
         for statement, parameters, refused in self.changes:
-            if statement.run(connection, **parameters) != 1:
+            if statement.run(connection, **parameters) != 1 and refused is not None:
                 raise refused
         self.clear()
+
+    def about(self, column: str, key: str) -> bool:
+        """Whether any row has this key."""
+        for insert, rows in self.rows.items():
+            place = insert.places.get(column)
+            if place is not None and any(row[place] == key for row in rows):
+                return True
+        return False
 
     def __len__(self) -> int:
         return sum(map(len, self.rows.values()))
@@ -95,7 +103,7 @@ class Transaction:
 
     def __init__(self, connection: Connection, namespace: str, secret: bytes | None, cache: Cache | None) -> None:
         self.namespace = namespace
-        self.unsent = connection  # as the database is without what waits
+        self._connection = connection
         self.cache = cache  # goes back to the store only when the commit has succeeded
         self.open: Writing | None = None
         self.broken = False  # nothing of it can be kept, as after a full disk
@@ -115,23 +123,23 @@ class Transaction:
         if self._nested and not self._savepoint:
             self._driver.execute("SAVEPOINT part")
             self._savepoint = True
-        self._waiting.send(self.unsent)
-        return self.unsent
+        self._waiting.send(self._connection)
+        return self._connection
+
+    def about(self, column: str, key: str) -> Connection:
+        """The connection for a question about this key alone: what waits is sent only when some of it has the key."""
+        if self._waiting.about(column, key) or self._settled.about(column, key):
+            return self.connection
+        return self._connection
 
     def add(self, insert: Insert, rows: Sequence[Columns]) -> None:
         """Rows to be added before the next question."""
         if rows:
             self._waiting.rows.setdefault(insert, []).extend(rows)
 
-    def change(self, statement: Statement, parameters: Mapping[str, Any], refused: StoreError) -> None:
-        """A change of exactly one row, made after the rows that wait; ``refused`` is raised when there is none."""
+    def change(self, statement: Statement, parameters: Mapping[str, Any], refused: StoreError | None = None) -> None:
+        """A change made after the rows that wait; ``refused`` is raised when there is not one row to change."""
         self._waiting.changes.append((statement, parameters, refused))
-
-    def waits(self, insert: Insert, column: int, key: str) -> bool:
-        """Whether a row with this key is among those that wait."""
-        return any(
-            row[column] == key for each in (self._waiting, self._settled) for row in each.rows.get(insert, ())
-        )  # fmt: skip
 
     @contextlib.contextmanager
     def part(self, place: str, *, nested: bool) -> Iterator[Writing]:
@@ -168,14 +176,14 @@ class Transaction:
     def _settle(self) -> None:
         """Send what the parts before have written, and the head they moved."""
         try:
-            self._settled.send(self.unsent)
+            self._settled.send(self._connection)
             self._write_head()
         except BaseException:
             self.broken = True  # those parts were told that all is well
             raise
 
     def _read_head(self) -> Head | None:
-        row = _HEAD.first(self.unsent, name=self.namespace)
+        row = _HEAD.first(self._connection, name=self.namespace)
         if row is None:
             return None
         return Head(bytes(row[0]), row[1], row[2], Frontier(row[3], split_nodes(bytes(row[4]))))
@@ -185,11 +193,11 @@ class Transaction:
         size, nodes = head.frontier.size, b"".join(head.frontier.nodes)
         if stored is None and head is not self._first:
             row = (self.namespace, head.secret, head.version, head.item_rows, size, nodes)
-            _ADD_HEAD.run(self.unsent, [row])
+            _ADD_HEAD.run(self._connection, [row])
             self._stored = head
         elif stored is not None and head.version != stored.version:
             _MOVE_HEAD.run(
-                self.unsent, of=self.namespace, now_version=head.version, now_rows=head.item_rows, now_size=size,
+                self._connection, of=self.namespace, now_version=head.version, now_rows=head.item_rows, now_size=size,
                 now_nodes=nodes,
             )  # fmt: skip
             self._stored = head

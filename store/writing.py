@@ -39,7 +39,12 @@ _ORIGIN = Statement(
         ITEMS.c.version == literal_column("1"),
     )
 )
-_TURN_ID = 1  # place of the id in a row of turns
+_ANSWER = Statement(
+    update(PROPOSALS)
+    .where(PROPOSALS.c.namespace == bindparam("of"), PROPOSALS.c.turn_id == bindparam("turn"))
+    .where(PROPOSALS.c.body == bindparam("proposal"))
+    .values(answered_by=bindparam("by"))
+)
 
 NO_DECISION = -1
 """Ordinal of the decision behind a version that none wrote: a new wording."""
@@ -60,15 +65,15 @@ class Writing(Reading):
 
     def next_ordinal(self, conversation: str) -> int:
         """The place that the next turn of a conversation gets."""
-        return self._cache.conversation(self, conversation).next_ordinal
+        return self._cache.conversation(self._transaction, conversation).next_ordinal
 
     def last_received(self, conversation: str) -> datetime | None:
         """The latest time at which a turn of a conversation was received."""
-        return self._cache.conversation(self, conversation).last_received
+        return self._cache.conversation(self._transaction, conversation).last_received
 
     def known(self, entity: str, conversation: str, *, last_turns: int = 6, at: datetime | None = None) -> Known:
         """What a turn of principal ``entity`` may rest on; statuses are those ``at`` a time, else as last written."""
-        return self._cache.known(self, entity, conversation, last_turns, at)
+        return self._cache.known(self._transaction, entity, conversation, last_turns, at)
 
     def write_turn(self, turn: Turn, *, retention: str | None = None) -> None:
         """Keep the turn itself; before anything that refers to it."""
@@ -91,7 +96,7 @@ class Writing(Reading):
             turn_body(turn),
         )
         self._transaction.add(_ADD_TURN, [row])
-        talk = self._cache.conversation(self, turn.conversation)
+        talk = self._cache.conversation(self._transaction, turn.conversation)
         talk.next_ordinal = max(talk.next_ordinal, turn.ordinal + 1)
         received = talk.last_received
         talk.last_received = turn.received_at if received is None else max(received, turn.received_at)
@@ -121,7 +126,7 @@ class Writing(Reading):
             for at, decision in enumerate(decisions)
         ]
         self._transaction.add(_ADD_DECISION, rows)
-        talk = self._cache.conversation(self, turn.conversation)
+        talk = self._cache.conversation(self._transaction, turn.conversation)
         talk.recent.extend(said_in(turn, decisions))
         versions = [(item, outcome.decision.ordinal) for outcome in outcomes for item in outcome.written]
         if versions:
@@ -149,7 +154,7 @@ class Writing(Reading):
     def write_proposals(self, opened: Iterable[Proposal], *, answered: Iterable[Proposal] = (), turn: Turn) -> None:
         """Keep suggestions that ``turn`` made, and mark those that it answered."""
         self._wrote = True
-        talk = self._cache.conversation(self, turn.conversation)
+        talk = self._cache.conversation(self._transaction, turn.conversation)
         given = list(opened)
         rows = [
             (
@@ -167,10 +172,8 @@ class Writing(Reading):
         talk.proposals += given
         for proposal in answered:
             body = proposal_body(proposal)
-            mine = (PROPOSALS.c.namespace == self.namespace, PROPOSALS.c.turn_id == proposal.turn_id)
-            self.connection.execute(
-                update(PROPOSALS).where(*mine, PROPOSALS.c.body == body).values(answered_by=turn.turn_id)
-            )
+            answer = {"of": self.namespace, "turn": proposal.turn_id, "proposal": body, "by": turn.turn_id}
+            self._transaction.change(_ANSWER, answer)
             talk.proposals = [each for each in talk.proposals if each != proposal]
 
     def keep_ruleset(self, digest: str, sources: Mapping[str, str]) -> None:
@@ -257,9 +260,7 @@ class Writing(Reading):
         return row[0], row[1]
 
     def _turn_row(self, turn_id: str) -> Columns | None:
-        """Only a turn among those that wait is worth sending them for."""
-        waits = self._transaction.waits(_ADD_TURN, _TURN_ID, turn_id)
-        return self._turn_in(self.connection if waits else self._transaction.unsent, turn_id)
+        return self._turn_in(self._transaction.about("turn_id", turn_id), turn_id)
 
 
 def _json(fields: Mapping[str, Any]) -> str:
