@@ -22,6 +22,7 @@ LARGEST_INTEGER = 2**53 - 1
 # What a decision says about a person: erasable, therefore never in the record itself.
 PERSONAL = ("canonical", "entity", "hints", "qualifier", "question")
 
+_TIMES = tuple(name for name, field in MemoryItem.model_fields.items() if "datetime" in str(field.annotation))
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")).encode
 
@@ -56,9 +57,11 @@ def _plain(value: Any) -> bool:
     if kind is int:
         return bool(-LARGEST_INTEGER <= value <= LARGEST_INTEGER)
     if kind is dict:
-        return all(type(key) is str and key.isascii() and key.isprintable() and key for key in value) and all(
-            map(_plain, value.values())
-        )
+        try:
+            keys = "".join(value)
+        except TypeError:
+            return False
+        return keys.isascii() and keys.isprintable() and "" not in value and all(map(_plain, value.values()))
     return (kind is list or kind is tuple) and all(map(_plain, value))
 
 
@@ -155,8 +158,12 @@ def decision_entry(decision: Decision, written: Iterable[MemoryItem] = ()) -> En
 
 def item_fields(item: MemoryItem) -> dict[str, Any]:
     """An item version as the log keeps it: its fields, times in UTC, and the kind that its value is read by again."""
-    times = {name: utc(value) for name, value in item if isinstance(value, datetime)}
-    return {**dump(item), **times, "kind": item.kind}
+    fields = dump(item)
+    for name in _TIMES:
+        if name in fields:
+            fields[name] = utc(getattr(item, name))
+    fields["kind"] = item.kind
+    return fields
 
 
 def read_item(fields: Mapping[str, Any]) -> MemoryItem:
@@ -169,16 +176,18 @@ def sealed(
     entry: Entry, *, namespace: str, seq: int, recorded_at: datetime, salts: Salts
 ) -> tuple[str, dict[str, Private]]:
     """The canonical record of an entry at its place, and the private values that go beside it."""
-    private = {
-        name: Private(canonical(value), salts(namespace, seq, name).hex())
-        for name, value in sorted(entry.private.items())
-    }
+    private: dict[str, Private] = {}
+    hashes: dict[str, str] = {}
+    for name, value in sorted(entry.private.items()):
+        text, salt = canonical(value), salts(namespace, seq, name)
+        private[name] = Private(text, salt.hex())
+        hashes[name] = commitment(name, salt, text)
     record = {
         "content": dict(entry.content),
         "format": FORMAT,
         "kind": entry.kind,
         "namespace": namespace,
-        "private": {name: value.commitment(name) for name, value in private.items()},
+        "private": hashes,
         "recorded_at": utc(recorded_at),
         "seq": seq,
     }

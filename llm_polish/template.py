@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from string import Formatter
 
 # What a slot file's template may name. ``value`` is the only one that must be there and must not be empty.
@@ -20,6 +21,7 @@ class TemplateError(ValueError):
     """A template that cannot be filled; says which field is wrong and which are legal."""
 
 
+@lru_cache(maxsize=1024)  # templates come from rule files: there are a few hundred, asked for every sentence
 def fields_of(template: str) -> tuple[str, ...]:
     """The fields that a template names, in order; TemplateError for any that is not legal, or for odd braces."""
     names: list[str] = []

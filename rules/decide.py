@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ..extractors.assertion import assertion_of
 from ..model import (
@@ -59,18 +59,21 @@ def decide(
 ) -> tuple[tuple[Outcome, ...], Known]:
     """Outcomes in the order of the text, each knowing what those before it did, and what is known afterwards."""
     captured = capture(turn, scan, ruleset)
+    conditions = {"ruleset": ruleset.digest, "engine": engine.name, "runtime": runtime}
     outcomes: list[Outcome] = []
-    for candidate in captured.candidates:
-        outcome, known = _one(turn, scan, candidate, captured, known, ruleset, engine, reconcile, word, new_id)
-        outcomes.append(_numbered(outcome, len(outcomes), ruleset, engine, runtime))
+    for ordinal, candidate in enumerate(captured.candidates):
+        stamp = {**conditions, "ordinal": ordinal}
+        outcome, known = _one(turn, scan, candidate, captured, known, ruleset, engine, reconcile, word, new_id, stamp)
+        outcomes.append(outcome)
     for decision in leftovers(turn, scan, captured, bool(outcomes)):
-        outcomes.append(_numbered(Outcome(decision=decision), len(outcomes), ruleset, engine, runtime))
+        stamp = {**conditions, "ordinal": len(outcomes)}
+        outcomes.append(Outcome(decision=decision.model_copy(update=stamp)))
     return tuple(outcomes), known
 
 
 def _one(
     turn: Turn, scan: Scan, candidate: Candidate, captured: Captured, known: Known, ruleset: RulesetLike,
-    engine: RuleEngine, reconcile: Reconcile, word: Word, new_id: NewId,
+    engine: RuleEngine, reconcile: Reconcile, word: Word, new_id: NewId, stamp: Mapping[str, Any],
 ) -> tuple[Outcome, Known]:  # fmt: skip
     bound = bind(turn, candidate, known, ruleset, captured.gate)
     verdict = engine.judge(bound.features)
@@ -83,22 +86,17 @@ def _one(
         written, after = reconcile(known, bound, verdict, turn, identity, sentence, traits(ruleset, bound.slot))
         item_id = identity if any(item.id == identity for item in written) else bound.target
     decision = Decision(
-        turn_id=turn.turn_id, turn=turn.ordinal, ordinal=0, action=verdict.action, reason=verdict.reason,
-        rule=verdict.rule, capture=candidate.rule, slot=bound.slot, qualifier=bound.qualifier, entity=bound.entity,
+        turn_id=turn.turn_id, turn=turn.ordinal, action=verdict.action, reason=verdict.reason, rule=verdict.rule,
+        capture=candidate.rule, slot=bound.slot, qualifier=bound.qualifier, entity=bound.entity,
         kind=bound.features["kind"] if bound.features["kind"] != "none" else None,
         canonical=bound.value.canonical if bound.value is not None else None,
         polarity=candidate.assertion.polarity, item=item_id, target=bound.target,
         rested_on=_rested(bound), derived_from=bound.derived_from, start=candidate.start, end=candidate.end,
         evidence=candidate.evidence, cues=_cues(scan, candidate), features=bound.features, flags=bound.flags,
-        question=bound.question, hints=_hints(scan, candidate.start, candidate.end),
+        question=bound.question, hints=_hints(scan, candidate.start, candidate.end), **stamp,
     )  # fmt: skip
     after = talked(turn, after, bound, decision)
     return Outcome(bound=bound, decision=decision, written=written), after
-
-
-def _numbered(outcome: Outcome, ordinal: int, ruleset: RulesetLike, engine: RuleEngine, runtime: str) -> Outcome:
-    stamped = {"ordinal": ordinal, "ruleset": ruleset.digest, "engine": engine.name, "runtime": runtime}
-    return outcome.model_copy(update={"decision": outcome.decision.model_copy(update=stamped)})
 
 
 def _rested(bound: Bound) -> tuple[str, ...]:

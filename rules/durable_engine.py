@@ -32,6 +32,7 @@ MOST_FIRING = 48  # rules one fact may start; 65 is an error, 520 a hang
 MOST_VALUES = 480  # distinct feature=value pairs a shard; with 513 values creation never returns
 MOST_EXPRESSION = 26  # single conditions + 2 per list in one row; the parser has 32 places
 CHILD_SECONDS = 30  # creation takes milliseconds or never returns
+MOST_KNOWN = 4096  # verdicts kept; a dialogue has a few hundred combinations of features
 COUNT_STEPS = 2_000  # work limit of the count of rows that may fire together
 # Every fact carries this flag, and every ruleset ends with a rule that asks for nothing else. Deleting a session in
 # which no action was started frees memory that was never set (state.c leaves `context` uninitialised) and crashes.
@@ -246,12 +247,26 @@ class DurableEngine:
         self._sid = count(1)
         self._lock = threading.Lock()
         self._broken = ""
+        self._known: dict[tuple[tuple[str, str], ...], Verdict] = {}
         # The library frees a ruleset only when told to; a dropped engine would leak a third of a megabyte.
         weakref.finalize(self, _delete, self._native, self.handles).atexit = False
 
     def judge(self, features: Mapping[str, str]) -> Verdict:
-        """The verdict of the first row that matches; NoVerdict when none does."""
-        checked(features)
+        """The verdict of the first row that matches; NoVerdict when none does.
+
+        A verdict depends on nothing but the features, whose values are a closed vocabulary: each is asked for once.
+        """
+        asked = tuple(features.items())
+        verdict = self._known.get(asked)
+        if verdict is None or self._broken:
+            verdict = self._ask(checked(features))
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            self._known[asked] = verdict
+        return verdict
+
+    def _ask(self, features: Mapping[str, str]) -> Verdict:
+        """The verdict, from the library."""
         with self._lock:
             for shard in self._shards:
                 rule = self._first(shard, _fact(features, shard.features))
