@@ -19,7 +19,10 @@ from .slots import SlotFile
 class RulesetLike(Protocol):
     """What capture and bind read of a rule set."""
 
-    digest: str
+    @property
+    def digest(self) -> str:
+        """The digest of the set."""
+        ...
 
     @property
     def vocabularies(self) -> dict[str, VocabularyFile]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from recordari.extractors.assertion import assertion_of
 from recordari.extractors.scan import Extraction, scan
 from recordari.model import Assertion, Scan, Span

@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from recordari.memory import Memory
 from recordari.model import FEATURES, Adjustment, Decision, Known, MemoryItem, Patch, Turn
 from recordari.rules.load import load

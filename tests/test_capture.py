@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from recordari.extractors.scan import scan
 from recordari.model import Candidate, Turn
 from recordari.rules.book import book_of

@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+
 from recordari.audit.ledger import Ledger
 from recordari.audit.merkle import root_of
 from recordari.store.engine import Store

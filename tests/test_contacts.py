@@ -8,6 +8,7 @@ from functools import lru_cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from recordari.extractors.identifiers import credit_code, iban, identity_card, luhn
 from recordari.extractors.scan import Extraction, scan
 from recordari.model import Scan

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
+
 from recordari.extractors.assertion import find_cues
 from recordari.extractors.cues import CompiledCues, CueFile, compile_cues
 from recordari.extractors.scan import Extraction, scan

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import pytest
+
 from recordari.memory import Memory
 from recordari.model import REASONS, Decision, Known, MemoryItem, Turn
 from recordari.rules.load import load

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from recordari.model import FEATURES, REASONS, Verdict
 from recordari.rulefile import RuleError
 from recordari.rules import durable_engine

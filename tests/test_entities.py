@@ -7,6 +7,7 @@ from functools import lru_cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from recordari.extractors.grammar import Context
 from recordari.extractors.ner import JiebaModel, hints
 from recordari.extractors.scan import Extraction, scan

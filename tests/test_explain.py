@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+
 from recordari.audit.explain import Explanation, Logged, explain, why_not
 from recordari.audit.reasons import page, reason, reasons
 from recordari.model import REASONS, Decision, MemoryItem, Turn

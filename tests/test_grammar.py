@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+
 from recordari.extractors import numbers
 from recordari.extractors.expression import FUNCTIONS, function
 from recordari.extractors.grammar import (

@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from recordari.extractors.scan import Extraction, scan
 from recordari.llm_polish.guard import GROWTH, SLACK, Accepted, Key, Refused, guard, parsed
 from recordari.model import Assertion, Candidate, Scan

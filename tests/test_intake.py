@@ -7,6 +7,7 @@ import io
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from recordari.intake import IntakeError, read_lines, read_turn
 
 GOOD = {"at": "2026-03-18T10:00:00+08:00", "text": "预算8万元", "speaker": "user"}

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from recordari.audit.checkpoint import (
     Checkpoint,
     KeyFileError,

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+
 from recordari.audit.checkpoint import SigningKey
 from recordari.audit.ledger import Ledger, LogStore
 from recordari.audit.record import Entry, decision_entry, derived_salts

@@ -7,6 +7,7 @@ import hashlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from recordari.audit.merkle import (
     EMPTY_ROOT,
     Frontier,

@@ -8,11 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection, create_engine, inspect
+
 from recordari.store.engine import Store
 from recordari.store.errors import CannotOpen, NewerSchema, NotADatabase
 from recordari.store.schema import alembic_config, create, prepare, upgrade, version_of
 from recordari.store.tables import METADATA, REVISIONS
-from sqlalchemy import Connection, create_engine, inspect
 
 
 def shape(connection: Connection) -> dict[str, object]:

@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
+
 import recordari
 from recordari.extractors import amounts, money
 from recordari.extractors.grammar import Context, Found, Grammar, GrammarFile

@@ -7,9 +7,10 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
-import recordari
 from hypothesis import given
 from hypothesis import strategies as st
+
+import recordari
 from recordari.extractors import amounts, money
 from recordari.extractors.chinese_numerals import read
 from recordari.extractors.grammar import Context, Found, Grammar, GrammarFile

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
+
 from recordari.store.engine import Store
 from recordari.store.outbox import Work
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from recordari.memory import Memory
 from recordari.rules.check import check
 from recordari.rules.engine import ReferenceEngine, disagreements, engine_for

@@ -10,6 +10,7 @@ import pytest
 import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
+
 from recordari.audit.record import (
     LARGEST_INTEGER,
     Entry,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 import pytest
+
 from recordari.extractors.assertion import assertion_of, replaced_by, replaces
 from recordari.extractors.scan import Extraction, scan
 from recordari.model import Cue, Scan

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+
 from recordari.audit.ledger import Ledger, MemoryLog
 from recordari.audit.record import Private, Record, decision_entry, derived_salts, written
 from recordari.audit.replay import Replayed, replay_extraction, replay_policy

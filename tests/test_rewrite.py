@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from recordari.audit.record import Entry, canonical
 from recordari.extractors.scan import Extraction, scan
 from recordari.llm_polish.guard import Key, parsed

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+
 from recordari.model import Decision, Known, MemoryItem, Turn
 from recordari.rulefile import InlineTest, RuleError
 from recordari.rules.check import Report, check

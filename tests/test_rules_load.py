@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from recordari.model import REASONS
 from recordari.rulefile import RuleError
 from recordari.rules import cache

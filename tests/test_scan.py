@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from recordari.extractors.scan import Extraction, language_of, scan
 from recordari.model import Scan
 from recordari.rules.load import load

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from recordari.model import Decision, MemoryItem, Outcome, Turn
 from recordari.store.engine import Store
 from recordari.store.search import Hit, terms, unindex

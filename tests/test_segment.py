@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from recordari.extractors.segment import Clause, clause_of, clauses, sentences, tokens, words_before
 
 

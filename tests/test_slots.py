@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
+
 from recordari.rules.load import load
 from recordari.rules.slots import SlotFile, span_of
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 
 import pytest
+
 from recordari.audit.ledger import Ledger
 from recordari.audit.record import decision_entry
 from recordari.model import (

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
+
 from recordari.audit.ledger import Ledger
 from recordari.audit.merkle import leaf_hash
 from recordari.audit.record import Entry

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+
 from recordari.model import Turn
 from recordari.store.engine import Store
 from recordari.store.errors import Busy, CannotOpen, Damaged, Full, ReadOnly, StoreError

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from recordari.extractors.scan import scan
 from recordari.llm_polish.template import FIELDS, TemplateError, fields_of, render
 from recordari.llm_polish.wording import Tongue, readable

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from recordari.extractors import amounts
 from recordari.extractors.grammar import Grammar, GrammarFile
 from recordari.extractors.numbers import numbers

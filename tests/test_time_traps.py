@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 import pytest
+
 from recordari.extractors.scan import scan
 from recordari.rules.load import load
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from recordari.extractors.holidays import dates_of
 from recordari.extractors.lengths import Impossible, Length, Unit
 from recordari.extractors.periods import add_months, business_days, floor, move, step, unit_at

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from recordari.intake import read_turn
 from recordari.memory import Memory
 from recordari.rules.check import check
