@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ..extractors.text import normalize
-from ..extractors.words import lazy
+from ..extractors.words import joined, lazy
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _TOKEN = re.compile(r"[\u3400-\u9fff]+|[A-Za-z0-9][A-Za-z0-9_&+-]*(?:'[a-z]+)?")
@@ -50,16 +50,15 @@ _DROPPED = frozenset(
 
 def words_pattern(words: Iterable[str], place: str = "any") -> re.Pattern[str]:
     """A pattern for literal words, longest first; ASCII words end at word boundaries, Chinese ones need none."""
-    parts = []
-    for word in sorted(set(words), key=lambda w: (-len(w), w)):
-        body = re.escape(word.lower()).replace(r"\ ", r"\s+")
-        if word[0].isascii() and word[0].isalnum():
-            body = r"(?<![a-z0-9'])" + body
-        if word[-1].isascii() and word[-1].isalnum():
-            body += r"(?![a-z0-9]|'(?!s\b)|-[a-z])"
-        parts.append(body)
-    joined = "|".join(parts) if parts else r"(?!)"
-    return lazy({"start": rf"(?:{joined})", "end": rf"(?:{joined})$", "any": rf"(?:{joined})"}[place])
+    ordered = sorted({word.lower() for word in words}, key=lambda w: (-len(w), w))
+    either = joined(ordered, _edges) or r"(?!)"
+    return lazy({"start": rf"(?:{either})", "end": rf"(?:{either})$", "any": rf"(?:{either})"}[place])
+
+
+def _edges(word: str) -> tuple[str, str]:
+    head = r"(?<![a-z0-9'])" if word[0].isascii() and word[0].isalnum() else ""
+    tail = r"(?![a-z0-9]|'(?!s\b)|-[a-z])" if word[-1].isascii() and word[-1].isalnum() else ""
+    return head, tail
 
 
 def tokens(label: str) -> tuple[str, ...]:

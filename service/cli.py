@@ -14,6 +14,8 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # its frames cost more than all the rest of `--help`
+    context_settings={"max_content_width": 120},
 )
 audit = typer.Typer(help="The ledger of decisions: verify it, sign a checkpoint.", no_args_is_help=True)
 rules = typer.Typer(help="Rule files: lint, test, schema.", no_args_is_help=True)

@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, insert, inspect, select
+from sqlalchemy import Connection, Dialect, insert, inspect, select, text
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from .errors import CannotOpen, NewerSchema, NotADatabase
@@ -77,6 +77,9 @@ def _statements(name: str, dialect: Dialect) -> tuple[str, ...]:
     made: list[str] = []
     for table in METADATA.sorted_tables:
         made.append(str(CreateTable(table).compile(dialect=dialect)))
+        for each in table.indexes:
+            if "where" in each.info:
+                each.dialect_kwargs[f"{name}_where"] = text(each.info["where"])
         made += [
             str(CreateIndex(each).compile(dialect=dialect))
             for each in sorted(table.indexes, key=lambda each: str(each.name))

@@ -10,7 +10,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKeyConstraint, Index, Integer, LargeBinary, MetaData, Text, text
+from sqlalchemy import BigInteger, ForeignKeyConstraint, Index, Integer, LargeBinary, MetaData, Text
 from sqlmodel import Field, SQLModel
 
 # Schema versions, oldest first: the alembic revisions under migrations/versions. The last one is what this code
@@ -56,6 +56,12 @@ class Row(SQLModel):
     """Base of the tables: their own metadata, apart from other SQLModel tables of the process."""
 
     metadata = METADATA
+
+
+def _partial(name: str, *columns: str, where: str) -> Index:
+    """An index over some rows. The condition is put in the words of a dialect when the table is made (schema.py):
+    naming dialects here would import the drivers of all of them."""
+    return Index(name, *columns, info={"where": where})
 
 
 def _key(**more: Any) -> Any:
@@ -107,8 +113,7 @@ class ItemRow(Row, table=True):
     __tablename__ = "items"
     __table_args__ = (
         Index(None, "namespace", "row", unique=True),
-        Index("ix_items_live", "namespace", "principal", sqlite_where=text("replaced_at IS NULL"),
-              postgresql_where=text("replaced_at IS NULL")),
+        _partial("ix_items_live", "namespace", "principal", where="replaced_at IS NULL"),
         Index(None, "namespace", "entity", "slot"),
         Index(None, "namespace", "written_by"),
         ForeignKeyConstraint(["namespace", "written_by"], ["turns.namespace", "turns.turn_id"]),
@@ -141,10 +146,8 @@ class DecisionRow(Row, table=True):
     __table_args__ = (
         ForeignKeyConstraint(["namespace", "turn_id"], ["turns.namespace", "turns.turn_id"]),
         Index(None, "namespace", "conversation", "turn"),
-        Index("ix_decisions_item", "namespace", "item", sqlite_where=text("item IS NOT NULL"),
-              postgresql_where=text("item IS NOT NULL")),
-        Index("ix_decisions_target", "namespace", "target", sqlite_where=text("target IS NOT NULL"),
-              postgresql_where=text("target IS NOT NULL")),
+        _partial("ix_decisions_item", "namespace", "item", where="item IS NOT NULL"),
+        _partial("ix_decisions_target", "namespace", "target", where="target IS NOT NULL"),
     )  # fmt: skip
     namespace: str = _key()
     turn_id: str = _key()
@@ -231,8 +234,7 @@ class WorkRow(Row, table=True):
     __tablename__ = "outbox"
     __table_args__ = (
         Index(None, "namespace", "kind", "item_id", "item_version", unique=True),
-        Index("ix_outbox_waiting", "kind", "not_before", sqlite_where=text("state = 'waiting'"),
-              postgresql_where=text("state = 'waiting'")),
+        _partial("ix_outbox_waiting", "kind", "not_before", where="state = 'waiting'"),
     )  # fmt: skip
     id: int | None = Field(default=None, primary_key=True, sa_type=NUMBER)
     namespace: str = _words()
