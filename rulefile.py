@@ -30,8 +30,8 @@ class Model(BaseModel):
 class Title(Model):
     """The rule's name for people, in both languages."""
 
-    en: str
-    zh: str
+    en: str = Field(description="In English.")
+    zh: str = Field(description="In Chinese.")
 
 
 class Effective(Model):
@@ -46,7 +46,7 @@ class InlineTest(Model):
 
     say: str = Field(description="The sentence.")
     now: str | None = Field(None, description="Time of saying, ISO 8601; default 2026-03-18T10:00:00+08:00.")
-    speaker: Literal["user", "assistant", "tool", "document"] = "user"
+    speaker: Literal["user", "assistant", "tool", "document"] = Field("user", description="Who says it.")
     after: list[str] = Field(default_factory=list, description="Earlier turns of the same speaker, oldest first.")
     known: dict[str, str] = Field(default_factory=dict, description="slot or slot[qualifier] → canonical value.")
     expect: str | list[str] | None = Field(None, description='Canonical value(s) found, or "none".')
@@ -62,25 +62,25 @@ class InlineTest(Model):
 class Change(Model):
     """One line of a rule's history."""
 
-    version: int
-    note: str
+    version: int = Field(description="The version that the line is about.")
+    note: str = Field(description="What changed and why.")
 
 
 class RuleFile(Model):
     """Header of every rule file."""
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$", description="Dotted, never reused.")
-    version: int = Field(ge=1)
-    kind: str
-    status: Status = "active"
-    title: Title
-    owner: str
-    rationale: str = ""
-    references: list[str] = Field(default_factory=list)
-    effective: Effective | None = None
-    related: list[str] = Field(default_factory=list)
-    tests: list[InlineTest] = Field(default_factory=list)
-    changelog: list[Change] = Field(default_factory=list)
+    version: int = Field(ge=1, description="Raised with every change; of several versions the highest counts.")
+    kind: str = Field(description="Which of the kinds of rule file this is.")
+    status: Status = Field("active", description="draft: not counted yet; retired: taken out.")
+    title: Title = Field(description="The rule's name for people.")
+    owner: str = Field(description="Team or person who answers for the rule.")
+    rationale: str = Field("", description="Why the rule exists, in one sentence.")
+    references: list[str] = Field(default_factory=list, description="Laws, standards or tickets behind it.")
+    effective: Effective | None = Field(None, description="Days on which it counts; none: always.")
+    related: list[str] = Field(default_factory=list, description="Ids of rules to read with it.")
+    tests: list[InlineTest] = Field(default_factory=list, description="Sentences and what becomes of them.")
+    changelog: list[Change] = Field(default_factory=list, description="What each version changed.")
 
     @property
     def ref(self) -> str:

@@ -86,9 +86,9 @@ class CueSpec(Model):
     )
     kinds: list[Kind] | None = Field(None, description="Kinds of mention it can cover; all when left out.")
     max_targets: int | None = Field(None, ge=1, description="At most so many mentions, the nearest first.")
-    unless: Unless | None = None
+    unless: Unless | None = Field(None, description="Neighbours beside which the words are no cue.")
     pseudo: list[str] = Field(default_factory=list, description="Words that contain the cue and are none (不断, 不过).")
-    pseudo_patterns: list[str] = Field(default_factory=list)
+    pseudo_patterns: list[str] = Field(default_factory=list, description="The same as RE2 patterns.")
     at: Place | None = Field(None, description="Where in the turn it must stand.")
     speakers: list[Speaker] | None = Field(None, description="Whose turns it counts in; all when left out.")
     who: str | None = Field(None, description="Who is said to have said it when no group `who` names one.")
@@ -100,11 +100,11 @@ class CueSpec(Model):
 class CueFile(CueSpec, RuleFile):
     """A cue file: one category, its words and, under ``cues``, further families that inherit the file's scope."""
 
-    kind: Literal["cue"]
-    language: Language = "any"
-    category: CueKind
+    kind: Literal["cue"] = Field(description="cue")
+    language: Language = Field("any", description="Only turns in this language.")
+    category: CueKind = Field(description="What the words say about the values they govern.")
     define: dict[str, list[str] | str] = Field(default_factory=dict, description="Names for lists or patterns.")
-    cues: dict[str, CueSpec] = Field(default_factory=dict)
+    cues: dict[str, CueSpec] = Field(default_factory=dict, description="Further families of words, by name.")
 
     @model_validator(mode="after")
     def _readable(self, info: ValidationInfo) -> CueFile:

@@ -115,17 +115,17 @@ class Leaf(Model):
     """Words or patterns that give one typed part."""
 
     type: str | None = Field(None, description="Part type; the leaf's name when left out.")
-    words: list[str] | dict[str, Scalar | list[Scalar]] = Field(default_factory=list)
+    words: list[str] | dict[str, Scalar | list[Scalar]] = Field(default_factory=list, description="Or word → value.")
     lexicon: str | list[str] = Field(default_factory=list, description="Ids of vocabularies.")
-    pattern: str | list[str] = Field(default_factory=list)
-    value: str = "it"
-    latent: bool | list[str] = False
-    case: bool = False
-    boundary: Literal["auto", "word", "none"] = "auto"
-    unless: Near | None = None
-    when: Near | None = None
-    priority: int = 0
-    kind: Kind | None = None
+    pattern: str | list[str] = Field(default_factory=list, description="RE2 patterns; every repeat has an upper limit.")
+    value: str = Field("it", description="Expression for the part's value: it, g1 …, calls of functions.")
+    latent: bool | list[str] = Field(False, description="True, or which words: only as part of something larger.")
+    case: bool = Field(False, description="True: upper and lower case differ.")
+    boundary: Literal["auto", "word", "none"] = Field("auto", description="What may not touch it on either side.")
+    unless: Near | None = Field(None, description="No part beside any of these.")
+    when: Near | None = Field(None, description="A part only beside these.")
+    priority: int = Field(0, description="Among equal readings the highest wins.")
+    kind: Kind | None = Field(None, description="Alone it is a mention of this kind.")
 
     @model_validator(mode="after")
     def _finds_something(self) -> Leaf:
@@ -137,14 +137,14 @@ class Leaf(Model):
 class Production(Model):
     """Neighbouring parts that make a larger one."""
 
-    sequence: list[str] | list[list[str]] = Field(min_length=1)
-    value: str | None = None
-    type: str | None = None
-    kind: Kind | None = None
-    latent: bool | None = None
-    unless: Near | None = None
-    when: Near | None = None
-    priority: int = 0
+    sequence: list[str] | list[list[str]] = Field(min_length=1, description="Types and words in order; or several.")
+    value: str | None = Field(None, description="Expression over the variables; none: the only one is passed on.")
+    type: str | None = Field(None, description="Part type; none: what the function gives, else the name.")
+    kind: Kind | None = Field(None, description="It is a mention of this kind.")
+    latent: bool | None = Field(None, description="True: only as part of something larger.")
+    unless: Near | None = Field(None, description="Does not hold beside any of these.")
+    when: Near | None = Field(None, description="Holds only beside these.")
+    priority: int = Field(0, description="Among equal readings the highest wins.")
 
     def sequences(self) -> list[list[str]]:
         """The alternative sequences."""
@@ -156,12 +156,12 @@ class Production(Model):
 class GrammarFile(RuleFile):
     """A family of extraction rules; see the manual at the top of this module."""
 
-    kind: Literal["grammar"]
-    language: Language = "any"
-    leaves: dict[str, Leaf] = Field(default_factory=dict)
-    productions: dict[str, Production] = Field(default_factory=dict)
-    expose: list[str] = Field(default_factory=list)
-    tables: dict[str, Any] = Field(default_factory=dict)
+    kind: Literal["grammar"] = Field(description="grammar")
+    language: Language = Field("any", description="Language of the words; all files work in one chart.")
+    leaves: dict[str, Leaf] = Field(default_factory=dict, description="Words and patterns that give parts, by name.")
+    productions: dict[str, Production] = Field(default_factory=dict, description="Parts that make a larger, by name.")
+    expose: list[str] = Field(default_factory=list, description="Part types given out where no mention covers them.")
+    tables: dict[str, Any] = Field(default_factory=dict, description="Plain data for finishers (holidays, policies).")
 
     def named(self, name: str) -> str:
         """The id under which a leaf or production is reported."""

@@ -14,8 +14,8 @@ Scalar = str | int | bool
 class VocabularyFile(RuleFile):
     """Words with an owner and a source: a list, a map to values (廿 → 20), or labels (concept → words)."""
 
-    kind: Literal["vocabulary"]
-    language: Language = "any"
+    kind: Literal["vocabulary"] = Field(description="vocabulary")
+    language: Language = Field("any", description="Language of the words.")
     words: list[str] | dict[str, Scalar] = Field(default_factory=list, description="A list, or word → value.")
     labels: dict[str, list[str]] = Field(default_factory=dict, description="Concept → the words that mean it.")
     source: str = Field("", description="Where the words come from, with version and licence when not our own.")

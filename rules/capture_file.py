@@ -19,7 +19,7 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 class Trigger(Model):
     """Words that must stand beside the value."""
 
-    words: list[str] = Field(default_factory=list)
+    words: list[str] = Field(default_factory=list, description="The words themselves; Latin ones match whole words.")
     lexicon: str | None = Field(None, description="Id of a vocabulary whose words count too.")
     place: Literal["label", "label_end", "predicate", "around", "clause", "sentence"] = Field(
         "label",
@@ -31,7 +31,7 @@ class Trigger(Model):
 class ValueCondition(Model):
     """What the mention must be like."""
 
-    kind: list[str] = Field(min_length=1)
+    kind: list[str] = Field(min_length=1, description="Kinds of value it may have.")
     type: list[TimeType] = Field(default_factory=list, description="For times: only these types.")
     bound: list[Bound] = Field(default_factory=list, description="Only values with one of these bounds.")
     open_end: bool = Field(False, description="For times: bounded ones (../X, X/..) only.")
@@ -56,8 +56,8 @@ class ValueCondition(Model):
 class Condition(Model):
     """One condition; all of a rule's conditions must hold."""
 
-    value: ValueCondition | None = None
-    speaker: list[Speaker] = Field(default_factory=list)
+    value: ValueCondition | None = Field(None, description="What the mention must be like.")
+    speaker: list[Speaker] = Field(default_factory=list, description="Only turns of these speakers; empty: all.")
     cue: list[CueKind] = Field(default_factory=list, description="A cue of one of these kinds stands in the sentence.")
     no_cue: list[CueKind] = Field(default_factory=list, description="No cue of these kinds stands in the sentence.")
     no_words: list[str] = Field(default_factory=list, description="None of these words stands in the clause.")
@@ -95,19 +95,21 @@ class Take(Model):
 class CaptureFile(RuleFile):
     """One capture rule: ``when`` binds a mention beside a label, ``phrases`` take what stands in a sentence frame."""
 
-    kind: Literal["capture"]
-    slot: str = Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$")
-    language: Language = "any"
+    kind: Literal["capture"] = Field(description="capture")
+    slot: str = Field(
+        pattern=r"^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$", description="The slot it fills; none: the one that is corrected."
+    )
+    language: Language = Field("any", description="Only turns in this language.")
     priority: int = Field(50, ge=0, le=100, description="Among rules for one mention the highest wins.")
-    trigger: Trigger | None = None
-    when: list[Condition] = Field(default_factory=list)
+    trigger: Trigger | None = Field(None, description="Words without which the rule does not hold.")
+    when: list[Condition] = Field(default_factory=list, description="Conditions; all must hold.")
     phrases: list[str] = Field(
         default_factory=list,
         description="Sentence frames: words, {value} {old} {label} {entity} {topic} {any}, [optional], (a|b), (a|b)?, "
         "^ for the start of a clause, $ for its end.",
     )
-    act: Act = "state"
-    take: Take = Take()
+    act: Act = Field("state", description="What the frame does to the value: state, change, end …")
+    take: Take = Field(Take(), description="What of the match is the value, the label and the owner.")
 
     @model_validator(mode="after")
     def _whole(self, info: ValidationInfo) -> CaptureFile:

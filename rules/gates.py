@@ -37,8 +37,8 @@ class GateUnless(Model):
 class GateFile(RuleFile):
     """Signs of one kind of turn. Every field that is given must hold; words, lexicon and patterns are alternatives."""
 
-    kind: Literal["gate"]
-    language: Language = "any"
+    kind: Literal["gate"] = Field(description="gate")
+    language: Language = Field("any", description="Only turns in this language.")
     gives: GateKind = Field(description="The value of the feature `gate`.")
     priority: int = Field(0, description="Higher is tried first; then the order of ids.")
     speaker: list[Speaker] = Field(default_factory=list, description="Only turns of these speakers; empty: all.")
@@ -50,7 +50,7 @@ class GateFile(RuleFile):
     longest: int | None = Field(None, ge=1, description="Only turns of at most so many characters.")
     mentions: Literal["any", "none"] | list[str] = Field("any", description="none: only turns with no mention.")
     cues: list[CueKind] = Field(default_factory=list, description="At least one cue of these kinds must be there.")
-    unless: GateUnless = GateUnless()
+    unless: GateUnless = Field(GateUnless(), description="What keeps the gate open all the same.")
 
     @field_validator("speaker", "lexicon", "cues", mode="before")
     @classmethod

@@ -81,7 +81,7 @@ class Row(Model):
 class PolicyFile(RuleFile):
     """A decision table, or a part of one."""
 
-    kind: Literal["policy"]
+    kind: Literal["policy"] = Field(description="policy")
     priority: int = Field(100, ge=0, le=1000, description="Higher comes first; packs stay below 100.")
     rows: list[Row] = Field(min_length=1, description="First match wins.")
 

@@ -28,25 +28,27 @@ class FlagChange(Model):
 class SlotSay(Model):
     """The template sentence in both languages; placeholders entity, qualifier, value, said_at."""
 
-    zh: str
-    en: str
+    zh: str = Field(description="Chinese sentence; {value} is required.")
+    en: str = Field(description="English sentence; {value} is required.")
 
 
 class SlotQuestions(Model):
     """Questions a user would ask to read the slot back."""
 
-    zh: list[str] = Field(min_length=1)
-    en: list[str] = Field(min_length=1)
+    zh: list[str] = Field(min_length=1, description="In Chinese.")
+    en: list[str] = Field(min_length=1, description="In English.")
 
 
 class SlotFile(RuleFile):
     """One slot of memory."""
 
-    kind: Literal["slot"]
-    slot: str = Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$")
-    type: MemoryType = "fact"
+    kind: Literal["slot"] = Field(description="slot")
+    slot: str = Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$", description="Its name; the id is slot.<name>.")
+    type: MemoryType = Field("fact", description="Type of the items it keeps.")
     value: list[str] = Field(min_length=1, description="Kinds of value it takes, the usual one first.")
-    cardinality: Literal["one", "many"] = "one"
+    cardinality: Literal["one", "many"] = Field(
+        "one", description="one: a new value replaces the old one of its label; many: values stand side by side."
+    )
     qualifier: Literal["label", "none", "script"] = Field(
         "label", description="label: labels tell two values apart; script: the writing system does (names)."
     )
@@ -56,20 +58,27 @@ class SlotFile(RuleFile):
     words: list[str] = Field(default_factory=list, description="Words that name the slot itself and are no qualifier.")
     equality: Literal["value", "topic"] = Field("value", description="topic: one label and one polarity are one fact.")
     labels: list[str] = Field(default_factory=list, description="Label lexicons (vocabulary ids) of its qualifiers.")
-    importance: float = Field(0.5, ge=0, le=1)
+    importance: float = Field(
+        0.5, ge=0, le=1, description="How much it matters, 0 to 1; for readers, no decision weighs it."
+    )
     ttl: str | None = Field(
         None, description="ISO 8601 duration, days to years; none: until it is changed.", pattern=r"^P\d+[DWMY]$"
     )
-    retention: str = "client-record-7y"
-    personal_data: Literal["none", "contact", "identity", "financial", "location", "legal", "preference", "health"] = (
-        "none"
+    retention: str = Field(
+        "client-record-7y", description="Retention class; for whoever erases, nothing expires by it."
     )
-    precedence: list[Authority] = Field(default_factory=lambda: list(DEFAULT_PRECEDENCE))
-    flag_change: FlagChange | None = None
-    needs_approval: bool = False
-    hedge: Literal["hold", "ignore"] = "ignore"
-    say: SlotSay
-    asked_as: SlotQuestions
+    personal_data: Literal["none", "contact", "identity", "financial", "location", "legal", "preference", "health"] = (
+        Field("none", description="Category of personal data; for the record of processing.")
+    )
+    precedence: list[Authority] = Field(
+        default_factory=lambda: list(DEFAULT_PRECEDENCE),
+        description="Who outranks whom, the highest first; who is not named stands below all.",
+    )
+    flag_change: FlagChange | None = Field(None, description="Which change of a number is unusual.")
+    needs_approval: bool = Field(False, description="True: what is new or changed waits for a person.")
+    hedge: Literal["hold", "ignore"] = Field("ignore", description="What becomes of a value said with doubt.")
+    say: SlotSay = Field(description="The sentence that states an item.")
+    asked_as: SlotQuestions = Field(description="Questions that its items answer.")
 
     @field_validator("value", mode="before")
     @classmethod
