@@ -33,6 +33,8 @@ _FOR = re.compile(r"^\s+(?:for|on)\s+(?:the\s+|my\s+|our\s+|an?\s+)?(?P<noun>[a-
 _POINTING = re.compile(r"\s*(?:it's|it is|that's|that is|that'd be|就是|即)\s*$", re.IGNORECASE)
 _MOVED = re.compile(r"(?:都|就|也|又)?(?:改了|变了|改一下|换了|要改|有变|相应调整)$")
 _DEFINITE = re.compile(r"(?:\b(?:the|that|this)\s|那个|这个|那笔|这笔|该)\s*(?:\S+\s*){0,3}$")
+# Characters of a clause in which a label is looked for: farther away stands no label, and time stays linear.
+LONGEST = 80
 # Words of these cues are no part of a label.
 _CUED = frozenset({"correction", "repair", "confirmation", "rejection", "proposal", "adjustment"})
 
@@ -92,7 +94,7 @@ def _frame(view: View, place: Place, lex: Lexicon, skip: frozenset[int]) -> Fram
     if after is not None:
         found, predicate = replace(after, act=found.act, copula=found.copula), ""
     found = _no_part(view, found, place)
-    raw = view.text[segment.start : found.end] if found.text else ""
+    raw = view.text[max(segment.start, found.start - LONGEST) : found.end] if found.text else ""
     entity, found = owner(view, found, lex, place)
     if entity is not None:  # 对方同意把赔偿款…: what opens the clause stood behind its subject
         inner = lex.peel(found.text)
@@ -137,6 +139,8 @@ def _inside(view: View, found: Peeled, lex: Lexicon, place: Place) -> Peeled:
 
 
 def _alone(view: View, place: Place, segment: Segment, lex: Lexicon) -> bool:
+    if place.start - segment.start > LONGEST:
+        return False
     before, after = uncued(view, segment.start, place.start), uncued(view, place.end, segment.end)
     return not lex.peel(before).text and not _SENDING.search(before) and not _AFTER_TRAIL.sub("", after).strip()
 
@@ -174,10 +178,10 @@ def _noun_after(view: View, place: Place, segment: Segment, predicate: str, ligh
 def uncued(view: View, begin: int, end: int) -> str:
     """The text with blanks in the place of words that correct, propose or answer: they are no part of a label."""
     text = view.text[begin:end]
-    for cue, low, high in view.cues:
-        if cue.kind in _CUED and begin <= low and high <= end:
+    for cue, low, high in view.cues_in(begin, end):
+        if cue.kind in _CUED:
             text = text[: low - begin] + " " * (high - low) + text[high - begin :]
-        elif cue.kind == "third_party" and begin <= low and high <= end:
+        elif cue.kind == "third_party":
             text = " " * (high - begin) + text[high - begin :]  # who says so is no part of it either
     return text
 
@@ -185,9 +189,8 @@ def uncued(view: View, begin: int, end: int) -> str:
 def _all_uncued(view: View, begin: int, end: int) -> str:
     """The text with blanks in the place of every cue: empty when the clause was nothing but an opener."""
     text = view.text[begin:end]
-    for _, low, high in view.cues:
-        if begin <= low and high <= end:
-            text = text[: low - begin] + " " * (high - low) + text[high - begin :]
+    for _, low, high in view.cues_in(begin, end):
+        text = text[: low - begin] + " " * (high - low) + text[high - begin :]
     return text
 
 
@@ -200,7 +203,7 @@ def _before(view: View, place: Place, segment: Segment, lex: Lexicon, skip: froz
     cursor, act, copula = place.start, "state", False
     walls = [p for p in view.within(segment.start, place.start) if p.wall and p.index != place.index]
     for wall in [*reversed(walls), None]:
-        begin = wall.end if wall is not None else segment.start
+        begin = max(wall.end if wall is not None else segment.start, cursor - LONGEST)
         if begin <= cursor:
             found = lex.peel(_cut(uncued(view, begin, cursor)))
             joined = _JOINED.match(found.text)
@@ -255,13 +258,14 @@ def _inherit(
             found = _before(view, live[0], earlier, lex, skip)
             return replace(found, act="state") if _content(found.text, lex) else None
         stop = inside[0].start if inside else earlier.end
-        text = uncued(view, earlier.start, stop)
+        floor = max(earlier.start, stop - LONGEST)
+        text = uncued(view, floor, stop)
         corrected = any(
             cue.kind in {"correction", "change"} and earlier.start <= low < stop for cue, low, _ in view.cues
         )
         if _HAN.search(text):  # "打错了一位": what stands after the word of correction is the slip, no label
             slips = [low for cue, low, _ in view.cues if cue.kind == "correction" and earlier.start <= low < stop]
-            text = text[: min(slips) - earlier.start] if slips else text
+            text = text[: max(0, min(slips) - floor)] if slips else text
         act = "state"
         moved = _MOVED.search(text.rstrip())
         if moved:
@@ -271,10 +275,10 @@ def _inherit(
             act = lex.void_after_acts.get(void.group(), "correct")
             text = text[: void.start()]
         found = lex.peel(text)
-        if not _content(found.text, lex) or not lex.peel(_all_uncued(view, earlier.start, stop)).text:
+        if not _content(found.text, lex) or not lex.peel(_all_uncued(view, floor, stop)).text:
             continue
         if void or moved or corrected or inside or pointing or segment.mark == ":":
-            return replace(found.shifted(earlier.start), act=act)
+            return replace(found.shifted(floor), act=act)
         if not light:
             return None  # another matter was mentioned in between
     return None

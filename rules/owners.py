@@ -64,7 +64,7 @@ def _rest(found: Peeled, cut: int) -> Peeled:
 
 def subject(view: View, segment: Segment, lex: Lexicon) -> str | None:
     """The subject of a clause when it is somebody else: "my brother lives at …", 我朋友阿杰在…."""
-    text = view.text[segment.start : segment.end].strip()
+    text = view.text[segment.start : min(segment.end, segment.start + 80)].strip()
     mine = _SUBJECT_KIN.match(text.lower())
     if mine:
         rest = text[mine.end() :]

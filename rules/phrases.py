@@ -23,6 +23,8 @@ _COMPANY = re.compile(
     r"\b(?:ltd|llc|llp|inc|plc|corp|gmbh|bank|trust|company|partners|group|fund|co)\.?)$",
     re.IGNORECASE,
 )
+# A clause without any mark of punctuation for so long is no sentence of a person; frames would cost too much there.
+LONGEST = 200
 _PRONOUN = re.compile(r"^(?:他们|她们|他|她|它|they|he|she|it|their|his|her|its)$", re.IGNORECASE)
 _SELF = re.compile(r"^(?:我们|我方|我|咱们|本人|i|we|me|us|my|our|i've|i'm|we're)$", re.IGNORECASE)
 _OWNED = re.compile(r"^(?:我的?|我们的?|my|our)\s*", re.IGNORECASE)
@@ -43,6 +45,8 @@ def phrase_candidates(seen: View, book: Book, taken_back: frozenset[int]) -> Ite
         if file.language != "any" and file.language != seen.scan.lang:
             continue
         for segment in seen.segments:
+            if segment.end - segment.start > LONGEST:
+                continue
             for pattern in rule.phrases:
                 hit = pattern.search(seen.text[segment.start : segment.end])
                 if hit is None or not _conditions(rule, seen, segment):
@@ -67,7 +71,7 @@ def _core(hit: re.Match[str], segment: Segment) -> tuple[int, int]:
 def _conditions(rule: Rule, seen: View, segment: Segment) -> bool:
     if rule.no_words and rule.no_words.search(seen.low, segment.start, segment.end):
         return False
-    cues = {cue.kind for cue, start, _ in seen.cues if seen.segment_at(start).sentence == segment.sentence}
+    cues = seen.cue_kinds(segment.sentence)
     for each in rule.file.when:
         if each.speaker and seen.turn.speaker not in each.speaker:
             return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ..extractors.assertion import assertion_of, replaced_by
+from ..extractors.assertion import assertion_of
 from ..model import Act, Assertion, Candidate
 from .book import Book
 from .view import Place, View
@@ -36,10 +36,10 @@ def replaced_in(seen: View, book: Book) -> Replaced:
     by: dict[int, int] = {}
     acts: dict[int, Act] = {}
     alone: dict[int, Act] = {}
+    repaired = _repaired(seen)
     for place in seen.places:
-        new = [n for n in replaced_by(seen.scan, place.index) if n != place.index]
-        if new:
-            by[place.index] = new[0]
+        if place.index in repaired:
+            by[place.index] = repaired[place.index]
             acts[place.index] = "change" if _told_as_change(seen, place.index) else "correct"
             continue
         act = _voided(seen, book, place)
@@ -54,6 +54,21 @@ def replaced_in(seen: View, book: Book) -> Replaced:
     for old in [o for o, n in by.items() if n in by and by[n] == o]:
         del by[old]
     return Replaced(by, acts, alone)
+
+
+def _repaired(seen: View) -> dict[int, int]:
+    """Old mention → the first one that a repair puts in its place."""
+    found: dict[int, int] = {}
+    mentions = seen.scan.mentions
+    for cue in seen.scan.cues:
+        if cue.kind != "repair" or cue.reparandum is None or cue.repair is None:
+            continue
+        old = [n for n in cue.covers if cue.reparandum[0] <= mentions[n].start and mentions[n].end <= cue.reparandum[1]]
+        new = [n for n in cue.covers if cue.repair[0] <= mentions[n].start and mentions[n].end <= cue.repair[1]]
+        for index in old:
+            if new and new[0] != index:
+                found.setdefault(index, new[0])
+    return found
 
 
 def _told_as_change(seen: View, index: int) -> bool:
@@ -94,13 +109,12 @@ def _act_name(value: str) -> Act:
 
 def _partner(seen: View, book: Book, place: Place) -> Place | None:
     """The value that stands for a voided one: the next of its kind in the sentence, else the one before it."""
-    sentence = seen.segment_at(place.start).sentence
+    low, high = seen.sentence_span(seen.segment_at(place.start).sentence)
     same = [
         p
-        for p in seen.places
+        for p in seen.within(low, high)
         if p.index != place.index
         and _same_kind(p.kind, place.kind)
-        and seen.segment_at(p.start).sentence == sentence
         and not p.mention.value.same_as(place.mention.value)
     ]
     later = [p for p in same if p.start >= place.end]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -84,9 +85,12 @@ class View:
     def segments(self) -> tuple[Segment, ...]:
         """Stretches between marks, empty ones left out; a mark inside a mention does not count."""
         out: list[Segment] = []
+        held = bytearray(len(self.text))
+        for place in self.places:
+            held[place.start : place.end] = b"\x01" * (place.end - place.start)
         begin, sentence, mark = 0, 0, ""
         for hit in _MARK.finditer(self.text):
-            if any(p.start < hit.end() and hit.start() < p.end for p in self.places):
+            if any(held[hit.start() : hit.end()]):
                 continue
             if hit.group() == "." and _ABBREVIATION.search(self.text, max(0, hit.start() - 6), hit.start()):
                 continue
@@ -100,18 +104,25 @@ class View:
             out.append(Segment(len(out), begin, len(self.text), sentence, mark))
         return tuple(out)
 
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [segment.start for segment in self.segments]
+
+    @cached_property
+    def _place_starts(self) -> list[int]:
+        return [place.start for place in self.places]
+
     def segment_at(self, position: int) -> Segment:
         """The segment a character stands in (the last one before it, when it stands on a mark)."""
-        last = Segment(0, 0, len(self.text), 0, "")
-        for segment in self.segments:
-            if segment.start > position:
-                break
-            last = segment
-        return last
+        if not self.segments:
+            return Segment(0, 0, len(self.text), 0, "")
+        return self.segments[max(0, bisect_right(self._starts, position) - 1)]
 
     def within(self, start: int, end: int) -> tuple[Place, ...]:
         """Mentions that lie wholly between two offsets."""
-        return tuple(p for p in self.places if start <= p.start and p.end <= end)
+        low = bisect_left(self._place_starts, start)
+        high = bisect_right(self._place_starts, end)
+        return tuple(p for p in self.places[low:high] if p.end <= end)
 
     def original(self, start: int, end: int) -> tuple[int, int]:
         """Original offsets of normalised characters; an empty stretch stays empty."""
@@ -126,10 +137,38 @@ class View:
         found = [(cue, *self.norm.inside(cue.start, cue.end)) for cue in self.scan.cues]
         return tuple(sorted(found, key=lambda item: (item[1], item[2], item[0].rule)))
 
+    def cues_in(self, start: int, end: int) -> tuple[tuple[Cue, int, int], ...]:
+        """The cues that lie wholly between two offsets."""
+        low = bisect_left(self._cue_starts, start)
+        high = bisect_right(self._cue_starts, end)
+        return tuple(found for found in self.cues[low:high] if found[2] <= end)
+
+    @cached_property
+    def _cue_starts(self) -> list[int]:
+        return [start for _, start, _ in self.cues]
+
+    @cached_property
+    def _told(self) -> dict[int, set[str]]:
+        found: dict[int, set[str]] = {}
+        for cue, start, _ in self.cues:
+            found.setdefault(self.segment_at(start).sentence, set()).add(cue.kind)
+        return found
+
+    def cue_kinds(self, sentence: int) -> set[str]:
+        """The kinds of cue that stand in a sentence."""
+        return self._told.get(sentence, set())
+
     def sentence_span(self, sentence: int) -> tuple[int, int]:
         """First and last character of a sentence."""
-        inside = [s for s in self.segments if s.sentence == sentence]
-        return (inside[0].start, inside[-1].end) if inside else (0, len(self.text))
+        return self._sentences.get(sentence, (0, len(self.text)))
+
+    @cached_property
+    def _sentences(self) -> dict[int, tuple[int, int]]:
+        found: dict[int, tuple[int, int]] = {}
+        for segment in self.segments:
+            start, _ = found.get(segment.sentence, (segment.start, 0))
+            found[segment.sentence] = (start, segment.end)
+        return found
 
 
 def view(turn: Turn, scan: Scan) -> View:
