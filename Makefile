@@ -45,6 +45,7 @@ accuracy: $(BIN)/.dev ## score extraction and rehearsal over a folder of cases: 
 
 docs: $(BIN)/.dev ## remake the pages that are made from the code
 	$(BIN)/python -m recordari.service.helppage > docs/commands.md
+	$(BIN)/python -m recordari.service.kindpage > docs/rule-kinds.md
 
 lock: $(BIN)/.dev ## refresh the hashed lock files
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --python-version 3.11 pyproject.toml -o requirements.lock
