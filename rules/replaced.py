@@ -10,6 +10,8 @@ from ..model import Act, Assertion, Candidate
 from .book import Book
 from .view import Place, View
 
+_FELL = re.compile(r"(?:\b(?:fell|rose|grew|dropped|declined|rise|fall|up|down)(?:\s+by)?|降了|涨了|减少了?|增加了?)$")
+_ON_TO = re.compile(r"\s*(?:to|,?\s*(?:降|升|涨|增|减)?[到至])\s*")
 _INSTEAD = re.compile(r"\s*(?:改为|改成|改到|换成|换为|变为|变成|调整为|->|→|=>)\s*$")
 
 
@@ -20,11 +22,12 @@ class Replaced:
     by: dict[int, int]
     acts: dict[int, Act]
     alone: dict[int, Act]
+    ways: frozenset[int] = frozenset()  # amounts of a change whose end is said as well
 
     @property
     def indices(self) -> frozenset[int]:
         """All mentions taken back, replaced or not."""
-        return frozenset(self.by) | frozenset(self.alone)
+        return frozenset(self.by) | frozenset(self.alone) | self.ways
 
     def old_of(self, index: int) -> int | None:
         """The mention that this one replaces."""
@@ -36,11 +39,15 @@ def replaced_in(seen: View, book: Book) -> Replaced:
     by: dict[int, int] = {}
     acts: dict[int, Act] = {}
     alone: dict[int, Act] = {}
+    ways: set[int] = set()
     repaired = _repaired(seen)
     for place in seen.places:
         if place.index in repaired:
             by[place.index] = repaired[place.index]
             acts[place.index] = "change" if _told_as_change(seen, place.index) else "correct"
+            continue
+        if _is_way(seen, place):
+            ways.add(place.index)
             continue
         act = _voided(seen, book, place)
         if act is None:
@@ -53,7 +60,13 @@ def replaced_in(seen: View, book: Book) -> Replaced:
             alone[place.index] = act
     for old in [o for o, n in by.items() if n in by and by[n] == o]:
         del by[old]
-    return Replaced(by, acts, alone)
+    return Replaced(by, acts, alone, frozenset(ways))
+
+
+def _is_way(seen: View, place: Place) -> bool:
+    """ "Fell $1.4 million to $22.1 million": the first is the way, the second is where it ends."""
+    gap = seen.low[place.end : _next_start(seen, place)]
+    return bool(_ON_TO.fullmatch(gap) and _FELL.search(seen.low[max(0, place.start - 24) : place.start].rstrip()))
 
 
 def _repaired(seen: View) -> dict[int, int]:
@@ -84,11 +97,10 @@ def _voided(seen: View, book: Book, place: Place) -> Act | None:
         found = book.lex.void_after.match(after, start)
         if found and not (start and re.search(r"[是为到]", after[:start])):
             return _act_name(book.lex.void_after_acts[found.group()])
-    if re.match(
-        r"\s*(?:改为|改成|改到|换成|换为|变为|变成|调整为|->|→|=>)\s*$", seen.low[place.end : _next_start(seen, place)]
-    ):
+    gap = seen.low[place.end : _next_start(seen, place)]
+    before = seen.low[max(segment.start, place.start - 24) : place.start].rstrip()
+    if _INSTEAD.match(gap):
         return "change" if _partner(seen, book, place) is not None else None
-    before = seen.low[segment.start : place.start].rstrip()
     found = book.lex.void_before.search(before)
     if found and found.group() not in {"从", "由", "from"}:
         return _act_name(book.lex.void_before_acts[re.sub(r"\s+", " ", found.group())])

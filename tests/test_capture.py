@@ -166,6 +166,15 @@ def test_a_value_taken_back_is_no_candidate_of_its_own(text: str, new: str, old:
     assert (canonical(found), found.old.canonical, found.act) == (new, old, act)
 
 
+def test_the_way_of_a_change_is_no_value() -> None:
+    found = [c for c in candidates("Revenue fell $1.4 million to $22.1 million.") if c.value is not None]
+    assert [(c.qualifier, canonical(c)) for c in found] == [("revenue", "22100000 USD")]
+
+
+def test_either_or_is_neither() -> None:
+    assert {c.confidence for c in candidates("Either $5,000 or $6,000, not sure yet.")} == {"low"}
+
+
 def test_a_repair_takes_the_label_of_what_it_repairs() -> None:
     found = only("Set the retainer at $12,000, scratch that, $9,500.")
     assert (found.slot, found.qualifier, canonical(found)) == ("amount", "retainer", "9500 USD")
