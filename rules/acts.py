@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from ..model import Act, Adjustment, Mention, Patch
+from ..model import Act, Mention, Patch
 from ..values import Magnitude, Value
 from .book import Book
 from .frames import Frame
@@ -52,36 +52,6 @@ def _uncovered_correction(seen: View, around: Frame) -> bool:
         cue.kind == "correction" and not cue.covers and seen.segment_at(low).sentence == around.segment.sentence
         for cue, low, _ in seen.cues
     )
-
-
-def adjustment_of(seen: View, book: Book, place: Place, around: Frame, act: Act) -> Adjustment | None:
-    """An amount by which something changes: 再加两万, push it back a week; "to" a value is no adjustment."""
-    if place.kind not in {"money", "number", "percent", "quantity", "time"}:
-        return None
-    if place.kind == "time" and getattr(place.mention.value, "type", "") != "duration":
-        return None
-    before = seen.low[max(around.segment.start, place.start - 24) : place.start]
-    hits = list(book.adjust_pattern.finditer(before))
-    if hits:
-        last = hits[-1]
-        between = before[last.end() :].strip()
-        near = len(between) <= 2 if re.search(r"[\u3400-\u9fff]", last.group()) else len(between.split()) <= 3
-        if near and not re.search(r"(?:到|至|为|成|\bto)了?$", between):
-            return _by(book.adjust[re.sub(r"\s+", " ", last.group())], place.mention.value)
-    by = re.search(r"\bby\s*$", before)
-    verbs = list(book.adjust_verb_pattern.finditer(before)) if by or act == "adjust" else []
-    if verbs:  # "cut it by $500", 减掉10万: any verb of its kind, with what it changes in between
-        return _by(book.adjust_verbs[verbs[-1].group()], place.mention.value)
-    if act == "adjust":
-        after = seen.low[place.end : around.segment.end]
-        hit = book.adjust_pattern.search(after)
-        if hit and len(after[: hit.start()].strip()) <= 3:
-            return _by(book.adjust[re.sub(r"\s+", " ", hit.group())], place.mention.value)
-    return None
-
-
-def _by(operator: str, value: Value) -> Adjustment:
-    return Adjustment.model_validate({"operator": operator, "by": value})
 
 
 def patch_of(seen: View, place: Place, around: Frame, old: int | None) -> Patch | None:

@@ -102,6 +102,9 @@ def _placed(turn: Turn, candidate: Candidate, known: Known, book: Book, look: Lo
         if found.item is None and not found.rivals and candidate.qualifier is None:
             return replace(draft, qualifier="", binding="named")
         return _settled(draft, found, candidate, book)
+    if candidate.act == "adjust" and candidate.qualifier:  # it is named: nothing else can be meant
+        found = look.by_label(candidate.qualifier, entity)
+        return _settled(draft, found, candidate, book)
     for found in (look.by_old(None), look.by_words(), look.by_ordinal(), look.recent()):
         if found.item is not None or found.rivals:
             return _settled(draft, found, candidate, book)

@@ -67,11 +67,19 @@ class Book:
     slot_words: Mapping[str, re.Pattern[str]]
     adjust: Mapping[str, str]
     adjust_pattern: re.Pattern[str]
+    adjust_directions: Mapping[str, str]
+    adjust_direction: re.Pattern[str]
+    adjust_measure: re.Pattern[str]
+    adjust_by: re.Pattern[str]
+    adjust_aim: re.Pattern[str]
+    adjust_onto: re.Pattern[str]
+    adjust_steps: Mapping[str, str]
+    adjust_step: re.Pattern[str]
+    adjust_factors: Mapping[str, str]
+    adjust_factor: re.Pattern[str]
     ordinals: Mapping[str, str]
     ordinal_pattern: re.Pattern[str]
     demonstratives: re.Pattern[str]
-    adjust_verbs: Mapping[str, str]
-    adjust_verb_pattern: re.Pattern[str]
     answers_no: re.Pattern[str]
     unchanged: re.Pattern[str]
     families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -138,13 +146,21 @@ def compile_book(ruleset: RulesetLike) -> Book:
         phrase_rules=tuple(rule for rule in rules if rule.phrases),
         slots=ruleset.slots,
         slot_words={name: words_pattern(slot.words) for name, slot in sorted(ruleset.slots.items()) if slot.words},
-        adjust=table("acts.adjust"),
-        adjust_pattern=words_pattern(table("acts.adjust")),
+        adjust=table("acts.adjust_verbs"),
+        adjust_pattern=words_pattern(table("acts.adjust_verbs")),
+        adjust_directions=table("acts.adjust_direction"),
+        adjust_direction=words_pattern(table("acts.adjust_direction")),
+        adjust_measure=words_pattern(table("acts.adjust_measure")),
+        adjust_by=words_pattern(table("acts.adjust_measure"), "end"),
+        adjust_aim=words_pattern(table("acts.adjust_aim"), "end"),
+        adjust_onto=words_pattern(table("acts.adjust_onto"), "start"),
+        adjust_steps=table("acts.adjust_steps"),
+        adjust_step=words_pattern(table("acts.adjust_steps")),
+        adjust_factors=table("acts.adjust_factors"),
+        adjust_factor=words_pattern(table("acts.adjust_factors")),
         ordinals=table("acts.ordinal"),
         ordinal_pattern=words_pattern(table("acts.ordinal"), "start"),
         demonstratives=words_pattern(table("acts.demonstrative")),
-        adjust_verbs=table("acts.adjust_verbs"),
-        adjust_verb_pattern=words_pattern(table("acts.adjust_verbs")),
         answers_no=words_pattern(table("acts.no")),
         unchanged=words_pattern(table("acts.unchanged"), "end"),
         concepts={name: _concepts(slot.labels, vocabularies) for name, slot in sorted(ruleset.slots.items())},

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..extractors.assertion import assertion_of
-from ..model import Candidate, Scan, Turn
+from ..model import Act, Adjustment, Candidate, Scan, Turn
 from ..values import Value
-from .acts import act_of, adjustment_of, bounded, patch_of, pointing
+from .acts import act_of, bounded, patch_of, pointing
+from .adjust import Step, label_of_step, step_candidate, step_of, unnumbered
 from .book import Book, Rule, RulesetLike, book_of
 from .capture_file import CaptureFile
 from .fragments import fragments
@@ -58,6 +59,8 @@ def capture(turn: Turn, scan: Scan, ruleset: RulesetLike) -> Captured:
         found.append(withdrawn(seen, index, act))
         used.add(index)
     found = _apposed(seen, found)
+    found.extend(unnumbered(seen, book, tuple(found)))
+    found = _undated(seen, found)
     found.extend(fragments(seen, book, tuple(found), frozenset(used) | replaced.indices))
     if turn.speaker == "assistant":
         found = [c if c.act in {"confirm", "reject"} else c.model_copy(update={"act": "propose"}) for c in found]
@@ -86,6 +89,17 @@ def _apposed(seen: View, found: list[Candidate]) -> list[Candidate]:
     return out
 
 
+def _undated(seen: View, found: list[Candidate]) -> list[Candidate]:
+    """Without the moments that only date a step: 昨天大盘跌了2%, "from May 1 the rent goes up by $100"."""
+    steps = {seen.segment_at(seen.norm.inside(c.start, c.end)[0]).index for c in found if c.act == "adjust"}
+    kept = []
+    for candidate in found:
+        at = seen.segment_at(seen.norm.inside(candidate.start, candidate.end)[0]).index
+        if candidate.kind != "time" or candidate.act == "adjust" or candidate.old is not None or at not in steps:
+            kept.append(candidate)
+    return kept
+
+
 def _gate(turn: Turn, scan: Scan, ruleset: RulesetLike) -> tuple[str, str | None]:
     gated = ruleset.gated(turn, scan)
     return (gated.gate, gated.rule) if gated is not None else ("none", None)
@@ -97,10 +111,10 @@ def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Can
     around = pointing(frame(seen, place, book.lex, replaced.indices, before), book)
     act = act_of(seen, place, around, replaced)
     rule = next((r for r in book.by_kind.get(place.kind, ()) if _fits(r, seen, place, around)), None)
-    adjustment = adjustment_of(seen, book, place, around, act)
+    step = _step(seen, book, place, before, act, replaced)
     named = place.kind in {"person", "organization", "place"}
     unmoved = named or (act not in _CHANGING and old is None)
-    if rule is None and not around.bare and adjustment is None and unmoved:
+    if rule is None and not around.bare and step is None and unmoved:
         return None
     patch = patch_of(seen, place, around, old)
     if patch is not None:
@@ -111,11 +125,13 @@ def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Can
     base = _base(seen, place, around, rule)
     base["old"] = seen.scan.mentions[old].value if old is not None else None
     base["mentions"] = tuple(i for i in (place.index, old) if i is not None)
-    if adjustment is not None:
-        base |= {"act": "adjust", "form": "adjustment", "adjustment": adjustment, "value": None}
-    elif act == "adjust":
-        act = "change"
-    base.setdefault("act", act)
+    if step is not None:
+        adjustment = None
+        if step.operator is not None:
+            adjustment = Adjustment.model_validate({"operator": step.operator, "by": place.mention.value})
+        base |= step_candidate(seen, book, step, adjustment, label_of_step(seen, book, step, around))
+        return Candidate(**base)
+    base.setdefault("act", "change" if act == "adjust" else act)
     if _alternative(seen, place):
         base["confidence"] = "low"
     if base.get("value") is not None:
@@ -146,10 +162,19 @@ def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Can
     return Candidate(**base)
 
 
+def _step(seen: View, book: Book, place: Place, before: Place | None, act: Act, replaced: Replaced) -> Step | None:
+    """The step a mention is; one said instead of a step is a step too ("raise it by $100, no, $200")."""
+    step = step_of(seen, book, place, act, replaced.indices)
+    if step is None and before is not None and before.end <= place.start:
+        step = step_of(seen, book, before, "state", replaced.indices)
+    return step
+
+
 def _alternative(seen: View, place: Place) -> bool:
     """True for one of two values that exclude each other: "either $5,000 or $6,000", 6万还是8万."""
-    for other in seen.places:
-        if other.kind == place.kind and other.index != place.index:
+    at = seen.places.index(place)
+    for other in (*seen.places[max(0, at - 2) : at], *seen.places[at + 1 : at + 3]):
+        if other.kind == place.kind:
             low, high = min(place.end, other.end), max(place.start, other.start)
             if low <= high and _OR.fullmatch(seen.low[low:high]):
                 return True
@@ -216,7 +241,7 @@ def _fits(rule: Rule, seen: View, place: Place, around: Frame) -> bool:
         return False  # 去年的维护费: the time belongs to the noun
     if condition.labelled is not None and condition.labelled == around.bare:
         return False
-    cues = {cue.kind for cue, start, _ in seen.cues if seen.segment_at(start).sentence == around.segment.sentence}
+    cues = seen.cue_kinds(around.segment.sentence)
     for each in file.when:
         if each.speaker and seen.turn.speaker not in each.speaker:
             return False

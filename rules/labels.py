@@ -61,6 +61,11 @@ def _edges(word: str) -> tuple[str, str]:
     return head, tail
 
 
+def is_han(text: str) -> bool:
+    """True when a Chinese character stands in the text."""
+    return _HAN.search(text) is not None
+
+
 def tokens(label: str) -> tuple[str, ...]:
     """Words of a label: runs of Chinese characters, English words without possessive, plural and article."""
     out = []

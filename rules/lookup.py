@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from ..extractors.text import normalize
 from ..model import Candidate, Known, MemoryItem, Turn
-from ..values import TimeValue, Value
+from ..values import Magnitude, TimeValue, Value
 from .book import Book
 from .labels import is_head, is_tail, key
-from .parts import holds
+from .parts import adjustable, holds
 from .relation import compare
 
 _NAMES = frozenset({"person", "organization", "text"})
@@ -72,10 +72,9 @@ class Lookup:
             kinds = PATCHES.get(c.patch.part, ())
             return [i for i in items if i.kind in kinds and not _is_length(i.value)]
         if c.adjustment is not None and c.adjustment.by is not None:
-            by = c.adjustment.by
-            if isinstance(by, TimeValue):
-                return [i for i in items if i.kind == "time" and shape(i.value) in {"date", "duration"}]
-            return [i for i in items if compatible(by, i.value)]
+            return [i for i in items if adjustable(c.adjustment, i.value)]
+        if c.adjustment is not None:
+            return [i for i in items if isinstance(i.value, Magnitude) and i.value.amount is not None]
         value = c.value or c.old
         if value is None:
             return items
@@ -114,6 +113,24 @@ class Lookup:
         if len(chosen) > 1 and changing:
             return Found(rivals=tuple(chosen))
         return NOTHING
+
+    def by_label(self, label: str, entity: str) -> Found:
+        """By a label in whichever slot it names something that fits."""
+        fitting = [i for i in self._fitting() if i.entity == entity]
+        named = [(i, self.book.qualifier(i.slot, label)) for i in fitting]
+        exact = [i for i, words in named if words == i.qualifier and (words or self._names(i.slot, label))]
+        near = [i for i, words in named if words and self._near(words, i.qualifier, True)]
+        slot = [i for i, words in named if not words and self._names(i.slot, label)]
+        for items, how in ((exact, "named"), (near, "matched"), (slot, "matched")):
+            if len(items) == 1:
+                return Found(items[0], how)
+            if items:
+                return Found(rivals=tuple(items))
+        return NOTHING
+
+    def _names(self, slot: str, label: str) -> bool:
+        words = self.book.slot_words.get(slot)
+        return words is not None and words.search(label.lower()) is not None
 
     def _near(self, qualifier: str, known: str, changing: bool) -> bool:
         for label in self.book.lex.ways(qualifier):

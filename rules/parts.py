@@ -8,7 +8,18 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 from ..model import Adjustment, Patch
-from ..values import AddressValue, EmailValue, Magnitude, MoneyValue, PhoneValue, QuantityValue, TimeValue, Value
+from ..values import (
+    AddressValue,
+    EmailValue,
+    Magnitude,
+    MoneyValue,
+    NumberValue,
+    PercentValue,
+    PhoneValue,
+    QuantityValue,
+    TimeValue,
+    Value,
+)
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _STAMP = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?)?")
@@ -190,6 +201,18 @@ def _phone(patch: Patch, value: PhoneValue) -> PhoneValue | None:
     return PhoneValue(national=changed, e164=e164)
 
 
+def adjustable(adjustment: Adjustment, value: Value) -> bool:
+    """True when an amount can change a value: days a date, months a term, dollars dollars, a share any magnitude."""
+    by = adjustment.by
+    if isinstance(by, TimeValue):
+        return isinstance(value, TimeValue) and adjusted(adjustment, value) is not None
+    if isinstance(by, NumberValue) and isinstance(value, Magnitude):
+        return not isinstance(value, PercentValue)
+    if isinstance(by, PercentValue):
+        return isinstance(value, Magnitude)
+    return type(by) is type(value) and adjusted(adjustment, value) is not None
+
+
 def adjusted(adjustment: Adjustment, value: Value) -> Value | None:
     """The value that an adjustment gives; None when the two do not fit together."""
     by, operator = adjustment.by, adjustment.operator
@@ -199,18 +222,28 @@ def adjusted(adjustment: Adjustment, value: Value) -> Value | None:
     if isinstance(value, Magnitude) and isinstance(by, Magnitude) and by.amount is not None:
         if isinstance(value, MoneyValue) and isinstance(by, MoneyValue) and by.currency not in {None, value.currency}:
             return None
+        if isinstance(value, QuantityValue) and isinstance(by, QuantityValue) and by.unit not in {None, value.unit}:
+            return None
         sign = Decimal(-1 if operator in {"subtract", "earlier"} else 1)
+        share = isinstance(by, PercentValue) and not isinstance(value, PercentValue)  # of a rate: points
         fields: dict[str, Decimal] = {}
         for name in ("amount", "min", "max"):
             given = getattr(value, name)
             if given is not None:
-                fields[name] = given + sign * by.amount
+                change = sign * by.amount
+                fields[name] = _plain(given * (100 + change) / 100 if share else given + change)
         if any(number < 0 for number in fields.values()):
             return None
         return value.model_copy(update=fields)
     if isinstance(value, Magnitude) and adjustment.factor is not None and value.amount is not None:
-        return value.model_copy(update={"amount": value.amount * adjustment.factor})
+        return value.model_copy(update={"amount": _plain(value.amount * adjustment.factor)})
     return None
+
+
+def _plain(number: Decimal) -> Decimal:
+    """At most four places after the point, and none that say nothing."""
+    short = round(number, 4).normalize()
+    return short.quantize(Decimal(1)) if short == short.to_integral_value() else short
 
 
 def _shifted(value: TimeValue, duration: str, back: bool) -> TimeValue | None:
