@@ -72,6 +72,7 @@ class Memory:
         self._rehearsing = rehearsing
         self._ledger = Ledger(derived_salts(REHEARSAL_SECRET) if rehearsing else random_salts)
         self._kept = False  # the rule set and the runtime are in the store
+        self._size = 0  # of the log, as far as this memory wrote it
 
     @classmethod
     def open(
@@ -206,6 +207,7 @@ class Memory:
         # When it was recorded is envelope, not content: rehearsals take the turn's own time, to be reproducible.
         recorded_at = turn.received_at if self._rehearsing else datetime.now(UTC)
         rows = self._ledger.append(tx.log, self.namespace, entries, recorded_at=recorded_at)
+        self._size = rows[-1].seq + 1
         tx.write_outcomes(turn, outcomes, seqs=[row.seq for row in rows])
         self._propose(tx, turn, known, after)
         if self.settings.llm_url and not self._rehearsing:
@@ -242,7 +244,7 @@ class Memory:
     def _committed(self) -> None:
         self._kept = True
         if self.signer is not None:
-            self.signer.after_commit(self.store, self.namespace)
+            self.signer.after_commit(self.store, self.namespace, self._size)
 
     # ------------------------------------------------------------ rehearsing
     @classmethod

@@ -42,12 +42,11 @@ class Signer:
         self._at[namespace] = time.monotonic()
         return note
 
-    def after_commit(self, store: Store, namespace: str) -> None:
-        """Sign when it is due; when the log grew by little and a minute has not passed, do nothing."""
+    def after_commit(self, store: Store, namespace: str, size: int) -> None:
+        """Sign the log, of ``size`` records now, when that is due: it grew by so much, or a minute has passed."""
         if namespace not in self._signed:
             self._signed[namespace] = last_signed(store, namespace)
             self._at[namespace] = time.monotonic()
-        size = _size(store, namespace)
         late = time.monotonic() - self._at[namespace] >= SIGN_AFTER
         if due(size, self._signed[namespace]) or (late and size > self._signed[namespace]):
             self.sign(store, namespace)
