@@ -27,7 +27,7 @@ def page() -> str:
     """The whole page."""
     header = set(RuleFile.model_fields)
     parts = [HEAD, "## The header of every file", "", table(RuleFile, set()), ""]
-    shown = {RuleFile}
+    shown: set[type[BaseModel]] = {RuleFile}
     for model in inner(RuleFile, set()):
         parts += part(model, shown)
     for kind, model in sorted(KINDS.items()):
