@@ -25,7 +25,7 @@ CODE = ("values.py", "model.py", "rulefile.py", "memory.py", "extractors", "rule
         "llm_polish/template.py")  # fmt: skip
 
 
-# Tables that are data, not rules: rule files are in the rule set's own digest.
+# Tables that are data, not rules: rule files, their lock and parsed form are in the rule set's own digest.
 TABLES = ("rules/packs/**/*.tsv", "rules/packs/**/*.json", "rules/packs/**/*.txt", "extractors/**/*.tsv")
 
 
@@ -39,7 +39,8 @@ def runtime_digest(models: tuple[str, ...] = ()) -> str:
 def _facts(models: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     facts = {f"library {name}": _version(name) for name in (*LIBRARIES, *sorted(models))}
     facts["code"] = digest_of(ROOT, _sources(ROOT))
-    facts["tables"] = digest_of(ROOT, sorted(path for pattern in TABLES for path in ROOT.glob(pattern)))
+    tables = sorted(path for pattern in TABLES for path in ROOT.glob(pattern))
+    facts["tables"] = digest_of(ROOT, (path for path in tables if not path.name.startswith("rules.")))
     facts["python"] = ".".join(map(str, sys.version_info[:3]))
     facts["unicode"] = unicodedata.unidata_version
     facts["time zones"] = _zones()

@@ -10,46 +10,42 @@ from ..values import AddressValue, PlaceValue
 from .chart import Edge
 from .gazetteer import LEVELS, Gazetteer, Named, gazetteer
 from .recognizer import Lookup
-from .words import alternatives
+from .words import alternatives, lazy
 
 _NUM = r"(?:[0-9]{1,5}|[一二三四五六七八九十百零〇]{1,5})"
-_SEP = re.compile(r"[ ,·]{0,2}")
+_SEP = lazy(r"[ ,·]{0,2}")
 _HAN = r"[\u4e00-\u9fff]"
 # Ends of a part; the name before them is found from the left end of the previous part, or by the left words.
-_TOWN = re.compile(
+_TOWN = lazy(
     rf"((?:(?![路街巷号弄]){_HAN}){{1,7}}?(?:街道办事处|街道|办事处|镇|乡|苏木|开发区|新区))(?![长政村上下里间])"
 )
-_VILLAGE = re.compile(
+_VILLAGE = lazy(
     rf"((?:(?![路街巷号弄]){_HAN}){{1,8}}?(?:村委会|居委会|社区|村|屯)(?:{_NUM}(?:组|社|队))?)(?![镇上下里间长民])"
 )
-_ROAD_END = re.compile(r"大道|大街|公路|环路|支路|胡同|路|街|巷|道|弄堂")
-_ROAD_TAIL = re.compile(
-    rf"(?:[东西南北中]|{_NUM})段|[东西南北中]?[一二三四五六七八九十0-9]*(?:支路|支弄|弄(?!\d))|步行街"
-)
-_NUMBER = re.compile(
+_ROAD_END = lazy(r"大道|大街|公路|环路|支路|胡同|路|街|巷|道|弄堂")
+_ROAD_TAIL = lazy(rf"(?:[东西南北中]|{_NUM})段|[东西南北中]?[一二三四五六七八九十0-9]*(?:支路|支弄|弄(?!\d))|步行街")
+_NUMBER = lazy(
     rf"第?(?:[A-Za-z]?{_NUM}(?:[-/之]{_NUM})*(?:号(?:院|大院|楼(?!\d)|门)?|弄)(?:\d+号)?)(?!码|线|令|文|高|地铁)"
 )
-_BUILDING = re.compile(rf"(?:[A-Za-z]|[A-Za-z]?{_NUM}|[东西南北主附裙])(?:号楼|号?栋|幢|座|#楼?|期|区)(?![一-龥]?桥)")
-_UNIT = re.compile(rf"{_NUM}(?:单元|门(?!牌))")
-_FLOOR = re.compile(
+_BUILDING = lazy(rf"(?:[A-Za-z]|[A-Za-z]?{_NUM}|[东西南北主附裙])(?:号楼|号?栋|幢|座|#楼?|期|区)(?![一-龥]?桥)")
+_UNIT = lazy(rf"{_NUM}(?:单元|门(?!牌))")
+_FLOOR = lazy(
     rf"(?:负|地下|B)?{_NUM}(?:楼|层)(?![盘房道市])|(?<![A-Za-z])[BF]\d{{1,2}}(?![0-9A-Za-z])|\d{{1,2}}F(?![A-Za-z])"
 )
-_ROOM = re.compile(
-    rf"[A-Za-z]?(?:\d{{1,5}}(?:-\d{{1,4}}){{0,2}}|{_NUM})(?:室|房间|号房|号铺|号室|房(?!产|租|价|款|东))"
-)
-_BARE_ROOM = re.compile(r"[A-Za-z]?\d{3,4}(?![0-9A-Za-z.%]|[元万亿个人年月日号块平套米])")
-_AFTER_ROAD = re.compile(
+_ROOM = lazy(rf"[A-Za-z]?(?:\d{{1,5}}(?:-\d{{1,4}}){{0,2}}|{_NUM})(?:室|房间|号房|号铺|号室|房(?!产|租|价|款|东))")
+_BARE_ROOM = lazy(r"[A-Za-z]?\d{3,4}(?![0-9A-Za-z.%]|[元万亿个人年月日号块平套米])")
+_AFTER_ROAD = lazy(
     rf"$|[\s,。;!?、()\"]|第?[A-Za-z]?{_NUM}(?:[-/之]{_NUM})*(?:号|弄|#)|[与和及的附旁口上近交有吗呢吧]|[东西南北]?(?:路|街)?口|[东西南北]侧|{_HAN}{{2,10}}"
 )
-_JOINING = re.compile(r"[到至和与及去在从的]")  # 红砖美术馆|到|鑫方圆饭店 are two
-_BRANCH = re.compile(r"\([^()]{1,14}(?:店|馆|院|区|楼|分行|支行|校区)\)")
-_START = re.compile(rf"{_HAN}|[A-Za-z0-9]")
+_JOINING = lazy(r"[到至和与及去在从的]")  # 红砖美术馆|到|鑫方圆饭店 are two
+_BRANCH = lazy(r"\([^()]{1,14}(?:店|馆|院|区|楼|分行|支行|校区)\)")
+_START = lazy(rf"{_HAN}|[A-Za-z0-9]")
 # A stretch from one time to another is no way from one place to another.
-_TIMES = re.compile(
+_TIMES = lazy(
     rf"{_NUM}个?(?:点|时|分|号|日|月|年|天|小时|周|岁|元|万|%)|^[今明昨后前本下上去][天日年月周早晚]|[早晚]上|[上下中]午|周[一二三四五六日天末]|星期|[0-9]"
 )
-_STOP = re.compile(r"[\s,。;!?、的]")
-_NOT_NAMES = re.compile(r"^[这那某哪什几每各该此本其有无没多大小好]|[的了吗呢吧啊在是和与或下]$")
+_STOP = lazy(r"[\s,。;!?、的]")
+_NOT_NAMES = lazy(r"^[这那某哪什几每各该此本其有无没多大小好]|[的了吗呢吧啊在是和与或下]$")
 
 
 @dataclass

@@ -42,40 +42,40 @@ SHAPES = (
 _EDGE_BEFORE = r"(?<![A-Za-z0-9_$€£¥%#])(?<![0-9][./=*+,:\-])(?<![A-Za-z][./=*\-])(?<![(+])(?<!\))(?<![\s\d]-)(?<!^-)"
 _EDGE_AFTER = r"(?![0-9A-Za-z_%@°])(?![./=*+:\-]\d|,\d{3}(?!\d))"
 _PHONES = tuple(
-    (shape, re.compile(_EDGE_BEFORE + "(" + shape.pattern + ")" + _EXTENSION + _EDGE_AFTER, re.IGNORECASE))
+    (shape, lazy(_EDGE_BEFORE + "(" + shape.pattern + ")" + _EXTENSION + _EDGE_AFTER, re.IGNORECASE))
     for shape in SHAPES
 )
-_TRIGGER = re.compile(r"\d[\d .()\-]{1,30}\d")
+_TRIGGER = lazy(r"\d[\d .()\-]{1,30}\d")
 _SHORT, _LONG = 7, 15  # ITU-T E.164: at most 15 digits; below 7 no country has subscriber numbers without a label
 # 110, 12345: short numbers exist, but only a label makes them one.
 _LEAST = {"phone": {"run": 3, "": 5}}
 _PHONE_LABELS = ("phone", "call")
 _NATIONAL = 8
 _LABEL_REACH = 24
-_CLAUSE = re.compile(r"[。;!?\n]|,(?!\d)")
+_CLAUSE = lazy(r"[。;!?\n]|,(?!\d)")
 
-_EMAIL = re.compile(
+_EMAIL = lazy(
     r"(?<![A-Za-z0-9._%+\-@])([A-Za-z0-9_%+][A-Za-z0-9._%+\-]{0,63})@((?:[A-Za-z0-9](?:[A-Za-z0-9\-]{0,62})\.){1,6}[A-Za-z]{2,24})"
     r"(?![A-Za-z0-9\-]|\.[A-Za-z0-9])"
 )
 # As speech recognition writes it: mark at mail dot com. The last word keeps it from ordinary sentences.
-_SPOKEN = re.compile(
+_SPOKEN = lazy(
     r"(?<![\w@.])([A-Za-z0-9][\w.\-]{0,40})(?: at |@)((?:[A-Za-z0-9\-]{1,40} dot ){1,3}"
     r"(?:com|net|org|edu|cn|co uk|io))(?![\w@])",
     re.IGNORECASE,
 )
-_URL = re.compile(
+_URL = lazy(
     r"(?<![A-Za-z0-9@])(?:(?:https?|ftps?|wss?)://(?:[^\s\u3000-\u9fff,，。；;、)\]}<>\"']|[,;](?=\S))+"
     r"|www\.(?:[A-Za-z0-9\-]+\.)+[A-Za-z]{2,24}(?::\d{1,5})?(?:[/?#](?:[^\s\u3000-\u9fff,，。；;、)\]}<>\"'])*)?)",
     re.IGNORECASE,
 )
-_DOMAIN = re.compile(
+_DOMAIN = lazy(
     r"(?<![A-Za-z0-9@._\-/])((?:[A-Za-z0-9](?:[A-Za-z0-9\-]{0,62})\.){1,4})([A-Za-z]{2,24})(?::\d{1,5})?"
     r"((?:/|\?)[^\s\u3000-\u9fff,，。；;、)\]}<>\"']*)?(?![A-Za-z0-9_@]|\.[A-Za-z0-9])"
 )
-_URL_TAIL = re.compile(r"[.,:;!?'\"]+$")
-_HOST = re.compile(r"^\w+://(?:[^/@]*@)?([^/:?#]+)")
-_GROUP = re.compile(r"(?<![A-Za-z0-9.,:/$€£¥\-])\d{3,8}(?![A-Za-z0-9%/:\-]|[.,]\d)")
+_URL_TAIL = lazy(r"[.,:;!?'\"]+$")
+_HOST = lazy(r"^\w+://(?:[^/@]*@)?([^/:?#]+)")
+_GROUP = lazy(r"(?<![A-Za-z0-9.,:/$€£¥\-])\d{3,8}(?![A-Za-z0-9%/:\-]|[.,]\d)")
 
 
 class Contacts:
@@ -125,7 +125,7 @@ class Contacts:
             yield Edge("email", *hit.span(), value, self.domain_rule, weight=1, kind="email")
 
     def _urls(self, flat: str) -> Iterator[Edge]:
-        for hit in _URL.finditer(flat):
+        for hit in _URL.finditer(flat) if "://" in flat or "www." in flat.lower() else ():
             url = _URL_TAIL.sub("", hit.group())
             host = _HOST.match(url)
             if "://" in url and (host is None or not re.search(r"\w", host.group(1)) or ".." in host.group(1)):

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 DATA = Path(__file__).resolve().parent.parent / "rules" / "packs" / "core" / "data"
@@ -41,80 +41,63 @@ class Named:
     full: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A country, a US state or a large city outside the Chinese tree; population in thousands."""
-
-    kind: str
-    country: str
-    code: str
-    population: int
-    name: str
-    chinese: str
-
-
 class Gazetteer:
-    """All tables, indexed by the first two characters (Chinese) or the first word (English)."""
+    """All tables: Chinese names by their first two characters, English ones by their spelling in lower case.
+
+    Each table is read when it is first asked: a text in one language never pays for the other.
+    """
 
     def __init__(self, folder: Path = DATA) -> None:
-        self.divisions: dict[str, list[Division]] = defaultdict(list)
-        self.chinese_world: dict[str, Place] = {}
-        self.english: dict[str, list[Place]] = defaultdict(list)
-        self.states: dict[str, str] = {}
-        self.countries: dict[str, str] = {}
-        self._read_china(folder / "china_divisions.tsv")
-        self._read_world(folder / "world_places.tsv")
-        self._town_lines = folder / "towns.tsv"
-        self._heads: dict[str, list[str]] = defaultdict(list)
-        for name in sorted(set(self.divisions) | set(self.chinese_world), key=lambda n: (-len(n), n)):
-            self._heads[name[:2]].append(name)
-        self._first: dict[str, list[str]] = defaultdict(list)
-        for name in sorted(self.english, key=lambda n: (-len(n), n)):
-            self._first[re.split(r"[ -]", name, maxsplit=1)[0]].append(name)
+        self._folder = folder
 
-    def _read_china(self, path: Path) -> None:
-        province = city = ""
-        renamed: list[tuple[str, str]] = []
-        for line in path.read_text("utf-8").splitlines():
-            mark, name, short, *rest = line.split("\t")
-            if mark == "A":
-                renamed.append((name, short))
-                continue
-            if mark == "P":
-                province, city = name, ""
-                found = Division(name, short, 0, ())
-            elif mark == "C":
-                city = name
-                county = name.endswith("县")  # Taiwan's counties stand where cities do
-                found = Division(name, short, 2, (province, "")) if county else Division(name, short, 1, (province,))
-            else:
-                found = Division(name, short, 2, (province, city), rest[0])
-            if name:
-                self.divisions[name].append(found)
-                if short:
-                    self.divisions[short].append(found)
+    @cached_property
+    def divisions(self) -> dict[str, list[Division]]:
+        """Chinese divisions by full and short name."""
+        return _read_china(self._folder / "china_divisions.tsv")
 
-        for old, new in renamed:
-            self.divisions[old].extend(self.divisions[new])
+    @cached_property
+    def chinese_world(self) -> frozenset[str]:
+        """Chinese names of countries, states and large cities elsewhere."""
+        lines = self._world_lines()
+        return frozenset(name for name in (line.rpartition("\t")[2] for line in lines) if len(name) > 1)
 
-    def _read_world(self, path: Path) -> None:
-        for line in path.read_text("utf-8").splitlines():
-            kind, country, code, size, name, chinese = line.split("\t")
-            place = Place(kind, country, code, int(size), name, chinese)
-            spelled = name.lower().replace("’", "'")
-            for form in sorted({spelled, spelled.replace("'", "")}):  # King's Lynn is written without its mark too
-                self.english[form].append(place)
-            if len(chinese) > 1:
-                self.chinese_world.setdefault(chinese, place)
-            if kind == "state":
-                self.states[code.lower()] = self.states[name.lower()] = code
-            elif kind == "country":
-                self.countries[name.lower()] = country
+    @cached_property
+    def _world(self) -> World:
+        return _read_world(self._world_lines())
+
+    def _world_lines(self) -> list[str]:
+        return (self._folder / "world_places.tsv").read_text("utf-8").splitlines()
+
+    @property
+    def english(self) -> dict[str, int]:
+        """The population, in thousands, of the largest place of a name."""
+        return self._world.sizes
+
+    @property
+    def states(self) -> dict[str, str]:
+        """Codes of US states by code and name, in lower case."""
+        return self._world.states
+
+    @property
+    def countries(self) -> dict[str, str]:
+        """Codes of countries by name, in lower case."""
+        return self._world.countries
+
+    def more_than_city(self, name: str) -> bool:
+        """True for the name of a country or a state, whatever else it names."""
+        return name in self._world.wide
+
+    @cached_property
+    def _heads(self) -> dict[str, list[str]]:
+        heads: dict[str, list[str]] = defaultdict(list)
+        for name in sorted(self.chinese_world.union(self.divisions), key=lambda n: (-len(n), n)):
+            heads[name[:2]].append(name)
+        return heads
 
     @property
     def towns(self) -> frozenset[str]:
         """Names of every US and UK town in lower case; only addresses without commas need them."""
-        return _towns(self._town_lines)
+        return _towns(self._folder / "towns.tsv")
 
     def chinese_at(self, text: str, at: int) -> Iterator[str]:
         """Names that start at a character, longest first."""
@@ -125,9 +108,14 @@ class Gazetteer:
     def english_at(self, lower: str, at: int) -> Iterator[str]:
         """Names that start at a character of a lower-case text and end with a word, longest first."""
         word = _FIRST_WORD.match(lower, at)
-        for name in self._first.get(word.group().rstrip("."), ()) if word else ():
-            end = at + len(name)
-            if lower.startswith(name, at) and not lower[end : end + 1].isalnum():
+        head = word.group().rstrip(".") if word else ""
+        if head not in self._world.heads:
+            return
+        for end in range(min(at + self._world.longest, len(lower)), at, -1):
+            if lower[end : end + 1].isalnum():
+                continue
+            name = lower[at:end]
+            if name in self._world.sizes and _head(name) == head:
                 yield name
 
     def chain(self, text: str, at: int, above: tuple[Named, ...] = ()) -> tuple[Named, ...]:
@@ -152,6 +140,70 @@ class Gazetteer:
         return best
 
 
+def _read_china(path: Path) -> dict[str, list[Division]]:
+    divisions: dict[str, list[Division]] = defaultdict(list)
+    province = city = ""
+    renamed: list[tuple[str, str]] = []
+    for line in path.read_text("utf-8").splitlines():
+        mark, name, short, *rest = line.split("\t")
+        if mark == "A":
+            renamed.append((name, short))
+            continue
+        if mark == "P":
+            province, city = name, ""
+            found = Division(name, short, 0, ())
+        elif mark == "C":
+            city = name
+            county = name.endswith("县")  # Taiwan's counties stand where cities do
+            found = Division(name, short, 2, (province, "")) if county else Division(name, short, 1, (province,))
+        else:
+            found = Division(name, short, 2, (province, city), rest[0])
+        if name:
+            divisions[name].append(found)
+            if short:
+                divisions[short].append(found)
+    for old, new in renamed:
+        divisions[old].extend(divisions[new])
+    return divisions
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Places elsewhere, by their names in lower case: sizes in thousands, names that are more than a city's."""
+
+    sizes: dict[str, int]
+    wide: frozenset[str]
+    states: dict[str, str]
+    countries: dict[str, str]
+    heads: frozenset[str]
+    longest: int
+
+
+def _read_world(lines: list[str]) -> World:
+    sizes: dict[str, int] = {}
+    wide: set[str] = set()
+    states: dict[str, str] = {}
+    countries: dict[str, str] = {}
+    for line in lines:
+        kind, country, code, size, name, _ = line.split("\t")
+        low = name.lower()
+        spelled = low.replace("’", "'")
+        # King's Lynn is written without its mark too.
+        for form in (spelled, spelled.replace("'", "")) if "'" in spelled else (spelled,):
+            sizes[form] = max(sizes.get(form, 0), int(size))
+            if kind != "city":
+                wide.add(form)
+        if kind == "state":
+            states[code.lower()] = states[low] = code
+        elif kind == "country":
+            countries[low] = country
+    return World(sizes, frozenset(wide), states, countries, frozenset(map(_head, sizes)), max(map(len, sizes)))
+
+
+def _head(name: str) -> str:
+    return name.replace("-", " ").partition(" ")[0]
+
+
 def _rank(run: tuple[Named, ...]) -> tuple[int, int, int]:
     """Longest first; then a full name before a short one, then the larger division (吉林 is the province)."""
     return (run[-1].end, sum(n.full for n in run), -run[0].division.level) if run else (-1, 0, 0)
@@ -166,4 +218,4 @@ def gazetteer() -> Gazetteer:
 @lru_cache(maxsize=1)
 def _towns(path: Path) -> frozenset[str]:
     lines = path.read_text("utf-8").splitlines()
-    return frozenset(name.lower().replace(".", "") for line in lines for name in line.split("\t")[1].split("|"))
+    return frozenset(name for line in lines for name in line.partition("\t")[2].lower().replace(".", "").split("|"))

@@ -24,11 +24,9 @@ _CODE = (
     r"|[A-Za-z0-9]{1,24}(?:[\-/_.:·][A-Za-z0-9]{1,20}){0,6})"
 )
 _AFTER = r"(?![A-Za-z0-9@%])(?![-/.]\d)"
-_LAW_CASE = re.compile(
-    rf"\(\d{{4}}\){_HAN}{{1,4}}\d{{0,4}}{_HAN}{{1,5}}(?:字第)?\d{{1,6}}号(?:之[一二三四五六七八九十\d]+)?"
-)
-_DOCUMENT = re.compile(rf"(?:{_HAN}{{1,8}})?(?:〔\d{{4}}〕|\[\d{{4}}\])第?\d{{1,5}}号|\d{{4}}年第\d{{1,5}}号(?!楼|院)")
-_ARTICLE = re.compile(
+_LAW_CASE = lazy(rf"\(\d{{4}}\){_HAN}{{1,4}}\d{{0,4}}{_HAN}{{1,5}}(?:字第)?\d{{1,6}}号(?:之[一二三四五六七八九十\d]+)?")
+_DOCUMENT = lazy(rf"(?:{_HAN}{{1,8}})?(?:〔\d{{4}}〕|\[\d{{4}}\])第?\d{{1,5}}号|\d{{4}}年第\d{{1,5}}号(?!楼|院)")
+_ARTICLE = lazy(
     r"第[一二三四五六七八九十百零〇\d]{1,6}条(?:第[一二三四五六七八九十\d]{1,4}款)?(?:第?[(（]?[一二三四五六七八九十\d]{1,4}[)）]?项)?"
     r"|第[一二三四五六七八九十\d]{1,4}款(?:第[(]?[一二三四五六七八九十\d]{1,4}[)]?项)?|附件[一二三四五六七八九十\d]{1,3}(?![年月日个份])"
 )
@@ -36,16 +34,16 @@ _CLAUSE_NUMBER = (
     r" (?:No\.? ?)?((?:\d{1,3}(?:\.\d{1,3}){0,4}|[IVXLC]{1,6}|[A-Z](?:-\d{1,2})?)(?:\([A-Za-z0-9]{1,4}\)){0,4})"
     r"(?![A-Za-z0-9]|[.,]\d| (?:people|days|months|years|percent))"
 )
-_GUID = re.compile(
+_GUID = lazy(
     r"(?<![0-9A-Za-z-])(?:urn:uuid:|[Xx]'|\{)?(?:[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9A-Fa-f]{32})['}]?(?![0-9A-Za-z-])"
 )
-_IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)", re.ASCII)
-_IPV6 = re.compile(r"(?<![0-9A-Za-z:.])[0-9A-Fa-f:]{2,39}(?![0-9A-Za-z:])")
-_IBAN = re.compile(r"(?<![0-9A-Za-z])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![0-9A-Za-z])")
-_HANDLE = re.compile(
+_IPV4 = lazy(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)", re.ASCII)
+_IPV6 = lazy(r"(?<![0-9A-Za-z:.])[0-9A-Fa-f:]{2,39}(?![0-9A-Za-z:])")
+_IBAN = lazy(r"(?<![0-9A-Za-z])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![0-9A-Za-z])")
+_HANDLE = lazy(
     r"(?<![\w.@/])@[A-Za-z]\w{1,29}(?![\w@]|\.[A-Za-z])|(?<=\b[A-Z][a-z])@[A-Z]\w{3,29}(?![\w@]|\.[A-Za-z])", re.ASCII
 )
-_HASHTAG = re.compile(r"(?<![\w/#&])#[A-Za-z]\w{1,40}(?![\w#])", re.ASCII)
+_HASHTAG = lazy(r"(?<![\w/#&])#[A-Za-z]\w{1,40}(?![\w#])", re.ASCII)
 
 
 def identity_card(code: str) -> bool:
@@ -79,9 +77,7 @@ def iban(code: str) -> bool:
     return int("".join(str(int(c, 36)) for c in plain[4:] + plain[:4])) % 97 == 1
 
 
-_MARKS = re.compile(
-    r"[0-9@#:]|第|附件|(?i:clause|section|article|exhibit|annex|schedule|appendix)"
-)  # no identifier without
+_MARKS = lazy(r"[0-9@#:]|第|附件|(?i:clause|section|article|exhibit|annex|schedule|appendix)")  # no identifier without
 
 
 class Bare(NamedTuple):
@@ -111,10 +107,10 @@ def _always(code: str) -> bool:
 
 
 BARE = (
-    Bare("identity_card", re.compile(r"(?<![0-9A-Za-z])[1-9]\d{16}[\dXx](?![0-9A-Za-z])"), identity_card),
-    Bare("credit_code", re.compile(r"(?<![0-9A-Za-z])[1-9A-Y][0-9A-HJ-NP-RTUW-Y]{17}(?![0-9A-Za-z])"), credit_code),
+    Bare("identity_card", lazy(r"(?<![0-9A-Za-z])[1-9]\d{16}[\dXx](?![0-9A-Za-z])"), identity_card),
+    Bare("credit_code", lazy(r"(?<![0-9A-Za-z])[1-9A-Y][0-9A-HJ-NP-RTUW-Y]{17}(?![0-9A-Za-z])"), credit_code),
     Bare("iban", _IBAN, iban),
-    Bare("ssn", re.compile(r"(?<![0-9A-Za-z-])\d{3}-\d{2}-\d{4}(?![0-9A-Za-z-])"), _always),
+    Bare("ssn", lazy(r"(?<![0-9A-Za-z-])\d{3}-\d{2}-\d{4}(?![0-9A-Za-z-])"), _always),
     Bare("case", _LAW_CASE, _always),
     Bare("notice", _DOCUMENT, _always),
     Bare("clause", _ARTICLE, _always),

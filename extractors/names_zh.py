@@ -20,10 +20,10 @@ VOCABULARIES = (
     "words.organization.left.zh",
 )  # fmt: skip
 _HAN = r"[\u4e00-\u9fff]"
-_MARK = re.compile(r"$|[^\u4e00-\u9fff·]")
-_AT_NAME = re.compile(rf"@({_HAN}{{2,3}})(?=[:@/ ,]|$)")  # a handle that is a personal name
-_FOREIGN = re.compile(rf"{_HAN}{{1,8}}(?:·{_HAN}{{1,8}}){{1,3}}")
-_BRANCH = re.compile(rf"(?!和|与|的|在){_HAN}{{0,8}}?(?:分行|支行|分公司|营业部|办事处)")
+_MARK = lazy(r"$|[^\u4e00-\u9fff·]")
+_AT_NAME = lazy(rf"@({_HAN}{{2,3}})(?=[:@/ ,]|$)")  # a handle that is a personal name
+_FOREIGN = lazy(rf"{_HAN}{{1,8}}(?:·{_HAN}{{1,8}}){{1,3}}")
+_BRANCH = lazy(rf"(?!和|与|的|在){_HAN}{{0,8}}?(?:分行|支行|分公司|营业部|办事处)")
 _LONGEST_BODY = 24
 
 

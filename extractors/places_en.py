@@ -85,10 +85,9 @@ class EnglishPlaces:
         if len(name) < 3:
             return False
         capital = flat[at].isupper()
-        places = self.gazetteer.english.get(name, ())
-        size = max((place.population for place in places), default=0)
-        known = any(place.kind != "city" for place in places)
-        if not places:  # a small town, unless the name goes on: "Willard" of "Willard Hicks"
+        size = self.gazetteer.english.get(name, 0)
+        known = self.gazetteer.more_than_city(name)
+        if name not in self.gazetteer.english:  # a small town, unless the name goes on: "Willard" of "Willard Hicks"
             plain = name not in self._ambiguous and name not in self._namesake and name not in self._not
             return after and capital and plain and (" " in name or not _LONGER_NAME.match(flat, at + len(name)))
         firm = " " in name or (name not in self._ambiguous and name not in self._namesake)

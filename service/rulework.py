@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+PACKS = Path(__file__).resolve().parent.parent / "rules" / "packs"
+
 
 def lint(folders: Sequence[Path], *, packs: bool) -> int:
     """Print everything wrong with the rule files."""
     from ..rules.check import lint as check
-    from ..rules.load import load
+    from ..rules.load import LOCK, check_lock, load
 
     ruleset = load(folders, packs=packs)
     problems = check(ruleset)
+    if packs:
+        problems += check_lock(PACKS)
+    for folder in folders:
+        if (folder / LOCK).is_file():  # rules of one's own need no lock; a lock that is there must be right
+            problems += check_lock(folder)
     for problem in problems:
         print(problem, file=sys.stderr)
     print(f"{len(ruleset.files)} rules, {len(problems)} problems, digest {ruleset.digest[:12]}")
@@ -28,6 +36,9 @@ def test(folders: Sequence[Path], *, packs: bool, rule: str | None) -> int:
     from ..rules.load import load
 
     ruleset = load(folders, packs=packs)
+    if rule is not None and rule not in {file.id for file in ruleset.files}:
+        print(f"no rule {rule!r}. Ids stand in the rule files and in `recordari explain`", file=sys.stderr)
+        return 2
     report = check(ruleset, Memory.rehearsal(ruleset=ruleset).trial, rule=rule)
     for problem in report.problems:
         print(problem, file=sys.stderr)
@@ -39,6 +50,8 @@ def lock(folder: Path) -> int:
     """Write rules.lock.json of a folder."""
     from ..rules.load import write_lock
 
+    if not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "no such folder", str(folder))
     problems = write_lock(folder)
     for problem in problems:
         print(problem, file=sys.stderr)
