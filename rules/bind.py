@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from datetime import date, datetime
 from typing import Any
 
 from ..model import Bound, Candidate, Known, MemoryItem, Proposal, Turn
@@ -13,7 +14,7 @@ from .features import features_of
 from .frames import LAST_NAMED
 from .labels import key
 from .lookup import Found, Lookup, compatible, shape
-from .parts import adjusted, completed, patched
+from .parts import adjusted, completed, on_day, patched, with_moment
 from .relation import compare
 
 __all__ = ["bind"]
@@ -105,10 +106,31 @@ def _placed(turn: Turn, candidate: Candidate, known: Known, book: Book, look: Lo
     if candidate.act == "adjust" and candidate.qualifier:  # it is named: nothing else can be meant
         found = look.by_label(candidate.qualifier, entity)
         return _settled(draft, found, candidate, book)
+    asked = _asked(turn, candidate, known, book, draft, look)
+    if asked is not None:
+        return asked
     for found in (look.by_old(None), look.by_words(), look.by_ordinal(), look.recent()):
         if found.item is not None or found.rivals:
             return _settled(draft, found, candidate, book)
     return draft
+
+
+def _asked(turn: Turn, candidate: Candidate, known: Known, book: Book, draft: _Draft, look: Lookup) -> _Draft | None:
+    """A value alone, right after the agent asked for one, answers that question."""
+    if turn.speaker != "user" or candidate.act not in {"state", "confirm"} or candidate.value is None:
+        return None
+    for said in reversed(known.recent):
+        if said.turn != turn.ordinal - 1 or said.speaker != "assistant":
+            return None
+        slot = book.slots.get(said.slot or "")
+        if slot is None or said.item is not None:
+            continue
+        kind = type(candidate.value).kind
+        if kind not in slot.value and not (kind == "number" and slot.value[0] in {"money", "quantity"}):
+            continue
+        found = look.named(slot.slot, said.qualifier or "", turn.entity)
+        return replace(draft, slot=slot.slot, qualifier=said.qualifier or "", binding="recent", target=found.item)
+    return None
 
 
 def _settled(draft: _Draft, found: Found, candidate: Candidate, book: Book) -> _Draft:
@@ -215,6 +237,8 @@ def _valued(candidate: Candidate, draft: _Draft, book: Book) -> _Draft:
         return replace(draft, valid="missing")
     if target is not None:
         value = _as(value, target.value)
+        if candidate.act in {"change", "correct"}:
+            value = _keeping_clock(value, target.value)
     if isinstance(value, NumberValue) and draft.slot is not None and draft.slot in book.slots:
         kinds = book.slots[draft.slot].value
         if "number" not in kinds:
@@ -255,17 +279,23 @@ def _as(value: Value, like: Value) -> Value:
     return value
 
 
+def _keeping_clock(value: Value, known: Value) -> Value:
+    """A change of only the day keeps the clock: "make it Monday" about Friday at 4 pm."""
+    if not isinstance(value, TimeValue) or not isinstance(known, TimeValue) or value.type != "date":
+        return value
+    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", value.edtf or ""):
+        return value
+    kept = on_day(known, date.fromisoformat(value.edtf or ""))
+    return kept if kept is not None else value
+
+
 def _time_as(value: TimeValue, like: TimeValue) -> TimeValue:
     edtf = value.edtf or ""
     day = re.search(r"\d{4}-\d{2}-\d{2}", like.edtf or "")
     if edtf.startswith("T") and day and len(re.findall(r"\d{4}-\d{2}-\d{2}", like.edtf or "")) == 1:
         clock = re.match(r"T(\d{2}):(\d{2})", edtf)
         if clock:
-            from .parts import with_moment
-
             hour, minute = int(clock[1]), int(clock[2])
-            from datetime import datetime
-
             moment = datetime.fromisoformat(day.group()).replace(hour=hour, minute=minute)
             return with_moment(like, moment, True)
     return value

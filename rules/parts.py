@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import calendar
 import re
+from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
@@ -254,16 +255,44 @@ def _shifted(value: TimeValue, duration: str, back: bool) -> TimeValue | None:
     sign = -1 if back else 1
     if value.type == "duration":
         return _longer(value, duration, back)
-    stamp = _STAMP.search(value.edtf or "")
-    if stamp is None:
+    stamps = _STAMP.findall(value.edtf or "")
+    if not stamps or ((hours or minutes) and not all("T" in stamp for stamp in stamps)):
+        return None  # an hour later than a day is no moment
+
+    def moved(moment: datetime) -> datetime:
+        total = moment.year * 12 + moment.month - 1 + sign * (years * 12 + months)
+        year, month = divmod(total, 12)
+        day = min(moment.day, calendar.monthrange(year, month + 1)[1])
+        moment = moment.replace(year=year, month=month + 1, day=day)
+        return moment + sign * timedelta(days=weeks * 7 + days, hours=hours, minutes=minutes)
+
+    return _each_moment(value, moved)
+
+
+def _each_moment(value: TimeValue, move: Callable[[datetime], datetime]) -> TimeValue:
+    """The same time value with every moment in it moved."""
+
+    def again(hit: re.Match[str]) -> str:
+        moment = move(datetime.fromisoformat(hit.group()))
+        return moment.strftime("%Y-%m-%dT%H:%M" if "T" in hit.group() else "%Y-%m-%d")
+
+    fields: dict[str, object] = {"edtf": _STAMP.sub(again, value.edtf or ""), "readings": ()}
+    for name in ("start", "end"):
+        given = getattr(value, name)
+        if given:
+            moment = move(datetime.fromisoformat(given))
+            fields[name] = moment.isoformat() if "T" in given else moment.date().isoformat()
+    return value.model_copy(update=fields)
+
+
+def on_day(value: TimeValue, day: date) -> TimeValue | None:
+    """The same clock on another day; None when the value has no clock, or clocks on several days."""
+    stamps = _STAMP.findall(value.edtf or "")
+    days = {stamp[:10] for stamp in stamps}
+    if len(days) != 1 or not all("T" in stamp for stamp in stamps):
         return None
-    moment = datetime.fromisoformat(stamp.group())
-    total = moment.year * 12 + moment.month - 1 + sign * (years * 12 + months)
-    year, month = divmod(total, 12)
-    day = min(moment.day, calendar.monthrange(year, month + 1)[1])
-    moment = moment.replace(year=year, month=month + 1, day=day)
-    moment += sign * timedelta(days=weeks * 7 + days, hours=hours, minutes=minutes)
-    return with_moment(value, moment, "T" in stamp.group())
+    by = day - date.fromisoformat(days.pop())
+    return _each_moment(value, lambda moment: moment + by)
 
 
 def _longer(value: TimeValue, duration: str, back: bool) -> TimeValue | None:
