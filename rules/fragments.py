@@ -25,10 +25,20 @@ PATCHES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
+_ASKS = re.compile(
+    r"\b(?:what(?:'s| is| are| was)?|which|when(?:'s| is)?|how (?:much|many|long) (?:is|are|do|does|can)|could you|"
+    r"can you|please|tell me|give me|may i have|do you have|your)\b|"
+    r"请问|您的?|你的?|是多少|是什么|多少|什么|哪天|哪里|几|告诉我",
+    re.IGNORECASE,
+)
+
+
 def fragments(seen: View, book: Book, found: Sequence[Candidate], used: frozenset[int]) -> Iterator[Candidate]:
     """Partial candidates of a turn, beside those that were found already."""
     yield from _parts(seen, book, found)
     yield from _unchanged(seen, book, found)
+    if seen.turn.speaker == "assistant" and not found:
+        yield from _asked(seen, book)
     yield from _withdrawals(seen, book, found, used)
     if not found:
         yield from _answers(seen, book)
@@ -137,6 +147,27 @@ def _unchanged(seen: View, book: Book, found: Sequence[Candidate]) -> Iterator[C
         if book.lex.peel(text[: hit.start()]).text:
             whole = _whole(seen, segment, "confirm", "law.unchanged@1", (low, high))
             yield whole.model_copy(update={"assertion": Assertion()})  # 不变 denies the change, not the value
+
+
+def _asked(seen: View, book: Book) -> Iterator[Candidate]:
+    """The agent asks for a value ("What is the budget?"): the next turn may answer with nothing else."""
+    for segment in seen.segments:
+        text = seen.low[segment.start : segment.end]
+        marked = seen.text[segment.end : segment.end + 1] in {"?", "？"} or _ASKS.search(text)
+        if not marked or len(text) > 80:
+            continue
+        hits = [
+            (hit.end() - hit.start(), name, hit)
+            for name, words in sorted(book.slot_words.items())
+            for hit in words.finditer(text)
+        ]
+        if not hits:
+            continue
+        _, slot, hit = max(hits, key=lambda found: found[0])
+        label = book.lex.peel(_ASKS.sub(" ", text[: hit.end()])).text
+        whole = _whole(seen, segment, "propose", "law.asked@1", seen.original(segment.start, segment.end))
+        yield whole.model_copy(update={"slot": slot, "qualifier": book.qualifier(slot, label)})
+        return
 
 
 def _answers(seen: View, book: Book) -> Iterator[Candidate]:

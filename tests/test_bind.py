@@ -167,6 +167,35 @@ def test_a_denied_question_takes_the_value_that_follows() -> None:
     assert current(*said) == [("term", "payment", "P60D")]
 
 
+@pytest.mark.parametrize(
+    ("asked", "answer", "place"),
+    [
+        ("装修预算是多少？", "8万元。", ("budget", "装修", "80000 CNY")),
+        ("What is the marketing budget?", "$40,000.", ("budget", "marketing", "40000 USD")),
+        ("What's your phone number?", "212-555-0161.", ("phone", "", "+12125550161")),
+        ("What is the deadline?", "June 5.", ("deadline", "", "2026-06-05")),
+    ],
+)
+def test_a_value_alone_answers_what_the_agent_just_asked(asked: str, answer: str, place: tuple[str, str, str]) -> None:
+    assert current(("assistant", asked), answer) == [place]
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("Which option do you prefer?", "$40,000."),
+        ("How is the weather?", "June 5."),
+        ("What is the deadline?", "$40."),
+    ],
+)
+def test_a_value_alone_answers_no_other_question(asked: str, answer: str) -> None:
+    assert current(("assistant", asked), answer) == []
+
+
+def test_a_question_is_answered_at_once_or_not_at_all() -> None:
+    assert current(("assistant", "What is the deadline?"), "One moment.", "June 5.") == []
+
+
 # ---------------------------------------------------------------- owners and roles
 def test_a_pronoun_is_the_one_named_last() -> None:
     _, items = talk("The counterparty is Hollin & Frey LLC.", "Their address is 210 Maple Terrace, Dayton, OH 45402.")
