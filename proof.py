@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from .audit.checkpoint import SigningKey, Witness, due
 from .audit.explain import Explanation, Logged, Tongue, explain, why_not
 from .audit.ledger import Ledger
 from .audit.replay import Replayed, replay_extraction, replay_policy
-from .audit.verify import Report, verify
+from .audit.verify import Finding, Report, verify
 from .model import Decision, MemoryItem, Turn, Verdict
 from .rules.engine import RuleEngine, engine_for
 from .rules.ruleset import Ruleset
@@ -125,13 +126,15 @@ def verify_log(store: Store, namespace: str, signer: Signer | None) -> Report:
             for item in tx.items(history=True):
                 yield from tx.versions(item.id)
 
-        return verify(
+        report = verify(
             tx.log,
             namespace,
             witness=signer.witness.notes() if signer and signer.witness else None,
             public_key=signer.key.public if signer else None,
             items=versions,
         )
+        misfiled = tuple(Finding(-1, "column", f"item {each} stand beside it changed") for each in tx.misfiled())
+    return replace(report, findings=tuple(sorted((*report.findings, *misfiled))))
 
 
 def replay_log(

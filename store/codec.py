@@ -13,6 +13,7 @@ from pydantic_core import PydanticSerializationError
 
 from ..model import Candidate, Decision, MemoryItem, Proposal, Turn, utc
 from ..values import Value, read_value
+from .tables import column, stamp
 
 KIND = "kind"
 """Beside the fields of a value stands its kind: no value has a field of that name (a test proves it)."""
@@ -80,6 +81,22 @@ def content_digest(turn: Turn, secret: bytes) -> str:
 def item_body(item: MemoryItem) -> str:
     """An item version with its typed value."""
     return f'{{"{KIND}":"{item.kind}",{_written(item)[1:]}'
+
+
+def item_columns(item: MemoryItem) -> dict[str, Any]:
+    """What the columns beside an item's body repeat of it, to be asked for."""
+    return {
+        "item_id": item.id,
+        "version": item.version,
+        "entity": column(item.entity),
+        "slot": item.slot,
+        "qualifier": column(item.qualifier),
+        "kind": item.kind,
+        "status": item.status,
+        "valid_from": stamp(item.valid_from) if item.valid_from is not None else None,
+        "valid_to": stamp(item.valid_to) if item.valid_to is not None else None,
+        "superseded_at": stamp(item.superseded_at) if item.superseded_at is not None else None,
+    }
 
 
 def read_item(body: str) -> MemoryItem:

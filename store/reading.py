@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, or_, select
 
 from ..model import Decision, ItemStatus, MemoryItem, Receipt, Turn
-from .codec import content_digest, read_decision, read_item, read_turn
+from .codec import content_digest, item_columns, read_decision, read_item, read_turn
 from .errors import TurnConflict
 from .items import as_of as at_time
 from .log import Log, Source
@@ -201,6 +201,28 @@ class Reading:
         newest = _pairs(self.connection.execute(query))
         items = tuple(map(read_item, newest.values()))
         return Receipt(turn_id=turn_id, decisions=self.decisions(turn_id), items=items, repeated=True)
+
+    def misfiled(self) -> Iterator[str]:
+        """Item versions that questions would see otherwise than they are: their columns differ from their body,
+        or they begin or end at another time than the turn that wrote, or replaced, them was received."""
+        query = (
+            select(ITEMS, TURNS.c.received_at)
+            .join(TURNS, and_(TURNS.c.namespace == ITEMS.c.namespace, TURNS.c.turn_id == ITEMS.c.written_by))
+            .where(ITEMS.c.namespace == self.namespace)
+            .order_by(ITEMS.c.item_id, ITEMS.c.version.desc())
+        )
+        next_id, next_written = "", None
+        for row in self.connection.execute(query).mappings():
+            replaced = next_written if row["item_id"] == next_id else None
+            wanted = {
+                **item_columns(read_item(row["body"])),
+                "written_at": row["received_at"],
+                "replaced_at": replaced,
+            }
+            wrong = sorted(name for name, value in wanted.items() if row[name] != value)
+            if wrong:
+                yield f"{row['item_id']}/{row['version']}: {', '.join(wrong)}"
+            next_id, next_written = row["item_id"], row["received_at"]
 
     def ordinals(self, item_ids: tuple[str, ...]) -> dict[str, int]:
         """The numbers of items within the namespace: names that do not depend on its secret."""

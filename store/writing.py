@@ -11,19 +11,24 @@ from sqlalchemy import bindparam, insert, literal_column, select, update
 
 from ..model import Known, MemoryItem, Outcome, Proposal, Turn
 from . import search
-from .codec import content_digest, decision_body, item_body, proposal_body, text_bytes, turn_body
+from .codec import content_digest, decision_body, item_body, item_columns, proposal_body, text_bytes, turn_body
 from .errors import Stale, StoreError
 from .known import Cache, said_in
 from .log import Log
 from .reading import Reading
 from .statements import Columns, Insert, Statement
-from .tables import DECISIONS, ITEMS, PROPOSALS, RULESETS, RUNTIMES, TURNS, column, stamp, storable
+from .tables import DECISIONS, ITEMS, PROPOSALS, RULESETS, RUNTIMES, TURNS, stamp, storable
 
 if TYPE_CHECKING:
     from .transaction import Head, Transaction
 
 _ADD_TURN = Insert(TURNS)
-_ADD_ITEM = Insert(ITEMS)
+_ADD_ITEM = Insert(
+    ITEMS,
+    *("namespace", "row", "ordinal", "principal", "written_at", "replaced_at", "written_by", "decision"),
+    *("item_id", "version", "entity", "slot", "qualifier", "kind", "status", "valid_from", "valid_to", "superseded_at"),
+    "body",
+)
 _ADD_DECISION = Insert(DECISIONS)
 _ADD_PROPOSAL = Insert(PROPOSALS)
 _REPLACE = Statement(
@@ -227,27 +232,9 @@ class Writing(Reading):
     def _version_row(
         self, turn: Turn, item: MemoryItem, decision: int, principal: str, ordinal: int
     ) -> tuple[Any, ...]:
-        return (
-            self.namespace,
-            item.id,
-            item.version,
-            self._head.item_rows,
-            ordinal,
-            principal,
-            column(item.entity),
-            item.slot,
-            column(item.qualifier),
-            item.kind,
-            item.status,
-            stamp(item.valid_from) if item.valid_from is not None else None,
-            stamp(item.valid_to) if item.valid_to is not None else None,
-            stamp(item.superseded_at) if item.superseded_at is not None else None,
-            stamp(turn.received_at),
-            None,
-            turn.turn_id,
-            decision,
-            item_body(item),
-        )
+        written = stamp(turn.received_at)
+        ours = (self._head.item_rows, ordinal, principal, written, None, turn.turn_id, decision)
+        return (self.namespace, *ours, *item_columns(item).values(), item_body(item))
 
     def _origin(self, entity: str, item: MemoryItem) -> tuple[str, int]:
         """Principal and number of an item whose first version was written before."""
