@@ -1,12 +1,15 @@
-"""Clauses by punctuation (cheap), sentences and tokens by spaCy (imported only when a rule asks for them)."""
+"""Clauses by punctuation (cheap), words by jieba and spaCy (imported only when a rule asks for them)."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
+
+from ..cachefolder import folder
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -70,30 +73,53 @@ def _pieces(text: str, mark: re.Pattern[str]) -> Iterator[tuple[int, int]]:
         yield begin, len(text)
 
 
-@lru_cache(maxsize=2)
-def pipeline(lang: Lang) -> Language:
-    """A blank spaCy pipeline: jieba words for Chinese, spaCy's own rules for English. Costs seconds once."""
+@lru_cache(maxsize=1)
+def english() -> Language:
+    """spaCy's own rules for English words. Costs seconds once."""
+    import spacy
+
+    return spacy.blank("en")
+
+
+@lru_cache(maxsize=1)
+def _chinese() -> Callable[[str], Iterator[str]]:
+    """jieba's words for Chinese, with a dictionary of our own that no other code of the process can add to."""
     import logging
     import warnings
+    from tempfile import TemporaryDirectory
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # jieba warns about pkg_resources; nothing of ours can answer it
-        import spacy
-
-        if lang == "zh":
-            import jieba
-
-            jieba.setLogLevel(logging.WARNING)  # it reports its loading on standard error otherwise
-            config: dict[str, Any] = {"nlp": {"tokenizer": {"segmenter": "jieba"}}}
-            return spacy.blank("zh", config=config)
-        return spacy.blank("en")
+        import jieba
+    jieba.setLogLevel(logging.WARNING)  # it reports its loading on standard error otherwise
+    made = jieba.Tokenizer()
+    kept = folder()
+    try:
+        if kept is not None:
+            kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        kept = None
+    # Left alone it keeps its parsed dictionary in the temporary folder of all users, and trusts what lies there.
+    with TemporaryDirectory() as passing:
+        made.tmp_dir = str(kept if kept is not None and os.access(kept, os.W_OK) else passing)
+        made.initialize()
+    cut: Callable[[str], Iterator[str]] = made.cut
+    return cut
 
 
 def tokens(text: str, lang: Lang) -> tuple[Token, ...]:
     """The words of a text with their characters; white space is no word."""
     if not text.strip():
         return ()
-    return tuple(Token(t.idx, t.idx + len(t.text), t.text) for t in pipeline(lang)(text) if not t.is_space)
+    if lang == "en":
+        return tuple(Token(t.idx, t.idx + len(t.text), t.text) for t in english()(text) if not t.is_space)
+    found: list[Token] = []
+    at = 0
+    for word in _chinese()(text):
+        if not word.isspace():
+            found.append(Token(at, at + len(word), word))
+        at += len(word)
+    return tuple(found)
 
 
 def words_before(text: str, position: int, lang: Lang, limit: int = 8) -> tuple[Token, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..rulefile import Model
-from .segment import pipeline
+from .segment import english
 
 if TYPE_CHECKING:
     from spacy.matcher import Matcher
@@ -47,7 +47,7 @@ class TokenRules:
         wanted = [rule for rule, trigger in zip(self.rules, self.triggers, strict=True) if trigger.search(text)]
         if not wanted:
             return
-        document = pipeline("en")(text)
+        document = english()(text)
         for rule in wanted:
             best: dict[int, tuple[int, list[int]]] = {}
             matches: list[Any] = self._matcher(rule)(document, with_alignments=True)
@@ -65,7 +65,7 @@ class TokenRules:
         from spacy.matcher import Matcher
 
         if rule.name not in self._matchers:
-            matcher = Matcher(pipeline("en").vocab)
+            matcher = Matcher(english().vocab)
             matcher.add(rule.name, [rule.pattern], greedy="LONGEST")
             self._matchers[rule.name] = matcher
         return self._matchers[rule.name]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,25 +17,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from ..cachefolder import folder
+
 HERE = Path(__file__).parent
 CHECKS = "checked"
 MOST_CHECKS = 64
-
-
-def folder() -> Path | None:
-    """Where entries lie; None when the cache is switched off."""
-    chosen = os.environ.get("RECORDARI_CACHE")
-    if chosen is not None:
-        return Path(chosen) if chosen else None
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA")
-        return Path(base) / "recordari" if base else None
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "recordari"
-    base = os.environ.get("XDG_CACHE_HOME")
-    with suppress(RuntimeError):  # no home folder
-        return (Path(base) if base else Path.home() / ".cache") / "recordari"
-    return None
 
 
 def key_of(*parts: str | bytes) -> str:
