@@ -62,18 +62,14 @@ def compile_expression(source: str) -> Expression:
     except SyntaxError as error:
         raise ExpressionError(f"cannot read the expression {source!r}: {error.msg}") from None
     names: set[str] = set()
-    run = _whole(_compile(tree, names)) if _nested(tree) else _compile(tree, names)
+    nested = source.count("(") > 1  # or a list: to undo the whole does no harm there
+    run = _whole(_compile(tree, names)) if nested else _compile(tree, names)
     gives = FUNCTIONS[tree.func.id].gives if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) else ""
     return Expression(source, run, frozenset(names), gives)
 
 
 class _DoNotFit(Exception):
     """An inner call gave None."""
-
-
-def _nested(tree: ast.expr) -> bool:
-    """True when there is a call within the outermost node."""
-    return any(isinstance(node, ast.Call) for node in ast.walk(tree) if node is not tree)
 
 
 def _whole(run: Compiled) -> Compiled:

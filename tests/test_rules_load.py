@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from recordari.model import REASONS
 from recordari.rulefile import RuleError
 from recordari.rules import cache
-from recordari.rules.load import LOCK, Ruleset, check_lock, load, read_packs, write_lock
-from recordari.rules.parsed import SHIPPED, parse, shipped_text
+from recordari.rules import parsed as parsed_module
+from recordari.rules.load import LOCK, Ruleset, check_lock, load, read_folder, read_packs, write_lock
+from recordari.rules.parsed import SHIPPED, parse, shipped_text, write_shipped
 from recordari.rules.schema import KINDS, json_schema
 from recordari.rules.yamltext import YamlText
 
@@ -31,6 +32,15 @@ rationale: {why}
 priority: {priority}
 rows:
   - {{when: {{modality: question}}, do: IGNORE, reason: question}}
+"""
+BAD_PATTERN = """\
+id: cue.broken
+version: 1
+kind: cue
+title: {en: Broken, zh: 坏}
+owner: test
+category: hedge
+patterns: ["(unclosed"]
 """
 LAST = "  - {when: {}, do: IGNORE, reason: no_slot}\n"
 
@@ -308,6 +318,32 @@ def test_a_comment_needs_no_new_version(tmp_path: Path) -> None:
     write_lock(rules)
     folder(rules, p=policy() + "# why\n")
     assert check_lock(rules) == []
+
+
+def test_a_parsed_form_of_other_packs_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = folder(tmp_path / "a", p=policy())
+    layer = list(read_folder(rules, []))
+    key = parsed_module._key(layer)
+    packs = tmp_path / "packs"
+    packs.mkdir()
+    monkeypatch.setattr(parsed_module, "files", lambda _: tmp_path)
+    assert parsed_module._shipped(key) is None  # there is none
+    write_shipped(layer, packs)
+    found = parsed_module._shipped(key)
+    assert isinstance(found, list)
+    assert found[0]["id"] == layer[0].data(trusting=False)["id"]
+    assert parsed_module._shipped(parsed_module._key([*layer, *layer])) is None
+    (packs / SHIPPED).write_text("{", encoding="utf-8")
+    assert parsed_module._shipped(key) is None
+
+
+def test_what_has_passed_once_passes_faster_and_what_fails_fails_again(tmp_path: Path) -> None:
+    rules = folder(tmp_path / "a", p=policy())
+    first, second = load([rules], packs=False), load([rules], packs=False)
+    assert first.digest == second.digest
+    assert first.files == second.files
+    bad = folder(tmp_path / "b", p=policy(), c=BAD_PATTERN)
+    assert problems(bad) == problems(bad) != []
 
 
 def test_the_shipped_packs_match_their_lock() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -79,3 +81,21 @@ def test_spacy_is_not_loaded_before_a_token_is_asked_for() -> None:
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.split() == ["False", "False"]
+
+
+def test_the_words_of_chinese_come_without_spacy_noise_or_a_file_in_the_shared_temporary_folder(tmp_path: Path) -> None:
+    shared, own = tmp_path / "shared", tmp_path / "own"
+    shared.mkdir()
+    code = (
+        "import sys; from recordari.extractors.segment import tokens; "
+        "print(*(t.text for t in tokens('我叫赵新民 哈哈', 'zh')), 'spacy' in sys.modules)"
+    )
+    for cache in (str(own), ""):
+        place = os.environ | {"TMPDIR": str(shared), "RECORDARI_CACHE": cache, "PYTHONIOENCODING": "utf-8"}
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=place, encoding="utf-8"
+        )
+        assert done.stdout.split() == ["我", "叫", "赵", "新民", "哈哈", "False"]
+        assert done.stderr == ""
+        assert list(shared.iterdir()) == []
+    assert [file.name for file in own.iterdir()] == ["jieba.cache"]
