@@ -237,6 +237,8 @@ def _valued(candidate: Candidate, draft: _Draft, book: Book) -> _Draft:
         return replace(draft, valid="missing")
     if target is not None:
         value = _as(value, target.value)
+        if candidate.act == "correct" and isinstance(value, AddressValue) and isinstance(target.value, AddressValue):
+            value = completed(value, target.value, corrects=True)
         if candidate.act in {"change", "correct"}:
             value = _keeping_clock(value, target.value)
     if isinstance(value, NumberValue) and draft.slot is not None and draft.slot in book.slots:

@@ -15,6 +15,7 @@ from .book import Book, Rule, RulesetLike, book_of
 from .capture_file import CaptureFile
 from .fragments import fragments
 from .frames import Frame, frame
+from .labels import key
 from .moves import split_moves
 from .phrases import agreed, phrase_candidates
 from .replaced import Replaced, replaced_in, withdrawn
@@ -63,7 +64,7 @@ def capture(turn: Turn, scan: Scan, ruleset: RulesetLike) -> Captured:
     found = _undated(seen, found)
     found.extend(fragments(seen, book, tuple(found), frozenset(used) | replaced.indices))
     if turn.speaker == "assistant":
-        found = [c if c.act in {"confirm", "reject"} else c.model_copy(update={"act": "propose"}) for c in found]
+        found = [_proposed(c) for c in found]
         found = [c for c in found if c.act == "propose"]
     if any(c.confidence == "high" and c.form == "full" for c in found):  # one stated fact: the turn states facts
         found = [c if c.confidence == "low" else c.model_copy(update={"confidence": "high"}) for c in found]
@@ -87,6 +88,14 @@ def _apposed(seen: View, found: list[Candidate]) -> list[Candidate]:
                         candidate = candidate.model_copy(update={"entity": other.value.canonical})
         out.append(candidate)
     return out
+
+
+def _proposed(candidate: Candidate) -> Candidate:
+    """What an agent says is a proposal; a bare value that changes nothing is about nothing that is known."""
+    if candidate.act in {"confirm", "reject"}:
+        return candidate
+    loose = candidate.form == "bare" and candidate.act == "state" and candidate.old is None
+    return candidate.model_copy(update={"act": "propose", **({"confidence": "low"} if loose else {})})
 
 
 def _undated(seen: View, found: list[Candidate]) -> list[Candidate]:
@@ -239,6 +248,11 @@ def _fits(rule: Rule, seen: View, place: Place, around: Frame) -> bool:
     of = re.match(r"\s*的", seen.text[place.end :]) is not None and not around.copula
     if place.kind == "time" and of and any(p.wall for p in seen.within(place.end, around.segment.end)):
         return False  # 去年的维护费: the time belongs to the noun
+    if condition.label_words is not None and len(key(around.label).split()) > condition.label_words:
+        return False
+    clock = str(getattr(value, "edtf", None) or "").startswith("T")
+    if clock and rule.trigger is None and not around.copula and around.act == "state":
+        return False  # "alarm me at eight": a clock without a day, and nothing that states it, is an errand
     if condition.labelled is not None and condition.labelled == around.bare:
         return False
     cues = seen.cue_kinds(around.segment.sentence)

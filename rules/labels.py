@@ -69,9 +69,10 @@ def is_han(text: str) -> bool:
 def tokens(label: str) -> tuple[str, ...]:
     """Words of a label: runs of Chinese characters, English words without possessive, plural and article."""
     out = []
-    found = _TOKEN.findall(normalize(label).lower)
-    for index, word in enumerate(found):
-        if word in _DROPPED or (word == "a" and index + 1 < len(found)):
+    found = _TOKEN.findall(normalize(label).text)
+    for index, said in enumerate(found):
+        word = said.lower()
+        if (word in _DROPPED and not _acronym(said, label)) or (word == "a" and index + 1 < len(found)):
             continue
         if _HAN.match(word):
             word = word.replace("的", "").replace("之", "") if len(word) > 1 else word
@@ -82,6 +83,11 @@ def tokens(label: str) -> tuple[str, ...]:
         if word:
             out.append(word)
     return tuple(out)
+
+
+def _acronym(word: str, text: str) -> bool:
+    """IT and US among small letters are no pronouns."""
+    return len(word) > 1 and word.isupper() and any(letter.islower() for letter in text)
 
 
 def key(label: str) -> str:
@@ -152,6 +158,7 @@ class Lexicon:
     kin: re.Pattern[str]
     others: re.Pattern[str]
     pronouns: re.Pattern[str]
+    own: re.Pattern[str]
     concepts: Mapping[str, str] = field(default_factory=dict)
 
     def concept(self, label_key: str) -> str:
@@ -186,7 +193,7 @@ class Lexicon:
             while start < end and low[start] in _EDGE:
                 start += 1
             hit_lead = self.lead.match(low, start, end)
-            if hit_lead is None or hit_lead.end() == start:
+            if hit_lead is None or hit_lead.end() == start or _acronym(text[start : hit_lead.end()], text):
                 break
             start = hit_lead.end()
         return Peeled(text[start:end], start, end, act, copula)
@@ -209,16 +216,17 @@ class Lexicon:
 
     def without(self, label: str, slot_words: re.Pattern[str] | None) -> str:
         """The qualifier of a label: its key without the words that name the slot itself."""
-        low = normalize(label).lower
-        low = self.bounds.sub(" ", low)
+        rest = _blanked(self.bounds, normalize(label).text)
         if slot_words is not None:
-            low = slot_words.sub(" ", low)
-        return " ".join(self._heavy(w) for w in tokens(low) if w not in self.light)
+            rest = _blanked(slot_words, rest)
+        words = key(label).split() if rest.isupper() and rest.strip() else None  # "IT budget" leaves "IT" alone
+        found = tuple(w for w in words if w in rest.lower().split()) if words is not None else tokens(rest)
+        return " ".join(self._heavy(w) for w in found if w not in self.light)
 
     def light_label(self, label: str, slot_words: re.Pattern[str] | None) -> str:
         """The light verb itself, where a statement has no other label: "pay it by May 15"."""
-        low = normalize(label).lower
-        return " ".join(tokens(slot_words.sub(" ", low) if slot_words is not None else low))
+        text = normalize(label).text
+        return " ".join(tokens(_blanked(slot_words, text) if slot_words is not None else text))
 
     def _heavy(self, word: str) -> str:
         """首期款支付 is about the 首期款: a light verb at the end of a run of Chinese is taken off."""
@@ -226,6 +234,16 @@ class Lexicon:
             if len(word) >= size + 2 and word[-size:] in self.light and _HAN.match(word):
                 return word[:-size]
         return word
+
+
+def _blanked(pattern: re.Pattern[str], text: str) -> str:
+    """The text with blanks for what the pattern finds in its small letters."""
+    low = text.lower()
+    if len(low) != len(text):
+        return pattern.sub(" ", low)
+    for hit in pattern.finditer(low):
+        text = text[: hit.start()] + " " * (hit.end() - hit.start()) + text[hit.end() :]
+    return text
 
 
 def _stronger(one: str, other: str) -> str:
@@ -267,5 +285,6 @@ def lexicon(entries: Mapping[str, Mapping[str, object]], label_lexicons: Iterabl
         kin=words_pattern(kin, "start"),
         others=words_pattern(by_group.get("counterpart", []) + by_group.get("addressee", []), "start"),
         pronouns=words_pattern(by_group.get("pronoun", []), "start"),
+        own=words_pattern(by_group.get("self", [])),
         concepts=concepts,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..extractors.text import normalize
 from ..model import Candidate, Known, MemoryItem, Turn
-from ..values import Magnitude, TimeValue, Value
+from ..values import AddressValue, EmailValue, Magnitude, MoneyValue, PhoneValue, TimeValue, Value
 from .book import Book
 from .labels import is_head, is_tail, key
 from .parts import adjustable, holds
@@ -101,6 +101,10 @@ class Lookup:
         ]
         if len(exact) == 1:
             return Found(exact[0], "named")
+        if not qualifier and isinstance(value, AddressValue | PhoneValue | EmailValue):
+            again = [i for i in own if compare(value, i.value) in {"equal", "broader"}]
+            if len(again) == 1:  # said again, shorter or without its label
+                return Found(again[0], "matched")
         changing = self.candidate.act in {"change", "correct", "adjust", "retract", "end"}
         if not qualifier:
             only = own or items
@@ -241,7 +245,7 @@ class Lookup:
     def recent(self) -> Found:
         """The one fitting item talked about in the last turns; several are rivals, unless one is clearly nearer."""
         c = self.candidate
-        if c.act == "state" and c.form == "bare":
+        if c.form == "bare" and (c.act == "state" or (c.act == "propose" and c.confidence == "low")):
             return NOTHING
         fitting = [i for i in self._fitting() if self._distance(i) <= self.book.recent_turns]
         if c.patch is not None:
@@ -251,6 +255,8 @@ class Lookup:
         if c.old is not None and c.patch is None:
             near = [i for i in fitting if _part_of(c.old, i.value)]
             fitting = near or fitting
+        if c.act == "correct" and isinstance(c.value, MoneyValue) and c.value.currency is not None:
+            fitting = [i for i in fitting if _other_currency(c.value, i.value)] or fitting
         if len(fitting) <= 1:
             return Found(fitting[0], "recent") if fitting else NOTHING
         ranked = sorted(fitting, key=lambda i: (self._distance(i), -i.start))
@@ -258,6 +264,15 @@ class Lookup:
         if next_one - nearest >= self.book.nearer_by:
             return Found(ranked[0], "recent")
         return Found(rivals=tuple(sorted(fitting, key=lambda i: (i.turn, i.start))))
+
+
+def _other_currency(new: MoneyValue, known: Value) -> bool:
+    """True for the same number in another currency: 币种错了，是5000欧元 about 5000 dollars."""
+    if not isinstance(known, MoneyValue) or known.currency == new.currency:
+        return False
+    return (
+        known.model_copy(update={"currency": new.currency, "per": new.per, "readings": ()}).canonical == new.canonical
+    )
 
 
 def _is_length(value: Value) -> bool:

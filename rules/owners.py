@@ -87,3 +87,15 @@ def subject(view: View, segment: Segment, lex: Lexicon) -> str | None:
             return text[at : role.end()].lower()  # "client wants a 10% discount"
     verb = _SUBJECT_VERB.match(text)
     return verb["name"] if verb and verb["name"].lower() not in {"i", "we", "it", "this", "that"} else None
+
+
+def spoken_of(view: View, segment: Segment, lex: Lexicon) -> str | None:
+    """Somebody else that the sentence is about, for a clause without a subject: 我朋友阿杰在云岭上班，住在昆明."""
+    if lex.own.search(view.low, segment.start, segment.end):
+        return None
+    for earlier in reversed(view.segments[: segment.index]):
+        if earlier.sentence != segment.sentence or (found := subject(view, earlier, lex)) is not None:
+            return found if earlier.sentence == segment.sentence else None
+        if lex.own.search(view.low, earlier.start, earlier.end):
+            return None
+    return None

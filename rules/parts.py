@@ -170,15 +170,15 @@ def _address(patch: Patch, value: AddressValue) -> AddressValue | None:
     return None
 
 
-def completed(value: AddressValue, known: AddressValue) -> AddressValue:
+def completed(value: AddressValue, known: AddressValue, corrects: bool = False) -> AddressValue:
     """A shorter address that corrects a longer one ("it's 201 Maple Terrace") keeps the rest of it."""
     if value.city or value.province or value.postcode or not (value.road and known.road):
         return value
-    if value.road != known.road or not (known.city or known.province or known.postcode):
+    if (value.road != known.road and not corrects) or not (known.city or known.province or known.postcode):
         return value
     fields = {name: getattr(value, name) or getattr(known, name) for name in AddressValue.PARTS}
     full = known.full
-    for name in ("number", "building", "unit"):
+    for name in ("road", "number", "building", "unit"):
         old, new = getattr(known, name), getattr(value, name)
         if old and new and old != new:
             full = full.replace(old, new, 1)

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from ..extractors.assertion import assertion_of
 from ..model import Act, Assertion, Candidate, Part, Span
-from ..values import OrganizationValue, PersonValue, PlaceValue, TextValue, Value
+from ..values import NameValue, OrganizationValue, PersonValue, PlaceValue, TextValue, Value
 from .book import Book, Rule
 from .capture_file import CaptureFile
 from .labels import key
+from .owners import spoken_of
 from .view import Place, Segment, View
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
@@ -106,10 +107,11 @@ def _candidate(
         return None  # a value with a kind of its own is bound by its kind
     inside = tuple(p.index for p in seen.within(segment.start + hit.start(), segment.start + hit.end()))
     if mention is not None:
-        start, end = mention.start, mention.end
         value: Value = mention.mention.value
-        if file.take.text_kind != "text" and mention.kind in {"person", "organization"}:
-            value = mention.mention.value
+        if isinstance(value, NameValue) and mention.start == start < end < mention.end:
+            value = type(value)(name=value.name[: end - mention.end])  # 换成陶珂了: the particle is no part of the name
+        else:
+            start, end = mention.start, mention.end
         inside = tuple(
             sorted(
                 {
@@ -141,7 +143,7 @@ def _candidate(
     bare = file.slot == "none"
     return Candidate(
         act=act, slot=None if bare else file.slot, qualifier=None if bare else qualifier,
-        form="bare" if bare else "full", entity=_entity(seen, book, rule, groups),
+        form="bare" if bare else "full", entity=_entity(seen, book, rule, groups, segment),
         kind=type(value).kind, value=value, old=old, assertion=assertion, start=low, end=high,
         surface=seen.turn.text[original[0] : original[1]].strip(), evidence=tuple(sorted({whole, (low, high)})),
         mentions=inside, rule=file.ref, language="zh" if seen.scan.lang == "zh" else "en",
@@ -313,12 +315,12 @@ def _uncued_words(seen: View, words: str) -> str:
     return words
 
 
-def _entity(seen: View, book: Book, rule: Rule, groups: dict[str, str | None]) -> str | None:
+def _entity(seen: View, book: Book, rule: Rule, groups: dict[str, str | None], segment: Segment) -> str | None:
     if rule.file.take.entity == "principal":
         return None
     words = _uncued_words(seen, groups.get("entity") or "").strip(" ,:;'\"")
     if not words:
-        return None
+        return spoken_of(seen, segment, book.lex)
     words = re.sub(r"(?:'s|的)$", "", words)
     if _SELF.match(words) or not book.lex.peel(words).text:
         return None
