@@ -19,7 +19,7 @@ from .tables import DECISIONS, ITEMS, PROPOSALS, TURNS, unstamp
 
 # Principals and conversations kept in memory; the least used leave first. A miss costs one indexed query, so the
 # number only has to cover the clients that talk at the same time.
-_KEPT = 512
+_KEPT = 128
 _RECENT_TURNS = 32  # turns whose talk is kept; nobody resolves "the other one" over a longer way
 
 _ITEMS_OF = Statement(
