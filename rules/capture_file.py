@@ -37,6 +37,7 @@ class ValueCondition(Model):
     open_end: bool = Field(False, description="For times: bounded ones (../X, X/..) only.")
     copula: bool = Field(False, description="Only where a verb of stating (is, 是) stands before the value.")
     labelled: bool | None = Field(None, description="True: only with a label; false: only without one.")
+    label_words: int | None = Field(None, ge=1, description="Only with a label of at most so many words.")
     within: int = Field(40, ge=1, description="Most characters between trigger and value.")
 
     @field_validator("kind", "type", "bound", mode="before")

@@ -47,7 +47,13 @@ class Place:
     @property
     def wall(self) -> bool:
         """True for a value that bounds the label of the next one; "now" is none, it only dates what is said."""
-        return self.kind in BARRIERS and not self.now
+        return self.kind in BARRIERS and not self.now and not self.loose
+
+    @property
+    def loose(self) -> bool:
+        """True for a part of the day in words ("the dinner is on Friday"): it may be the label of what follows."""
+        edtf = str(getattr(self.mention.value, "edtf", None) or "")
+        return edtf.startswith("T") and "/" in edtf and not re.search(r"\d", self.mention.text)
 
     @property
     def now(self) -> bool:
