@@ -171,7 +171,9 @@ def test_a_changed_record_is_found_by_verify(store: Path, tmp_path: Path) -> Non
     for connection in (source, target):
         connection.close()
     for suffix in (".key", ".checkpoints"):
-        (tmp_path / f"copy.db{suffix}").write_bytes((store.parent / f"matter.db{suffix}").read_bytes())
+        beside = tmp_path / f"copy.db{suffix}"
+        beside.write_bytes((store.parent / f"matter.db{suffix}").read_bytes())
+        beside.chmod(0o600)  # a key that others may read is refused
     done = run("audit", "verify", "--store", str(copy))
     assert done.returncode == 1
     assert "record 3" in done.stdout
