@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -160,18 +161,9 @@ def dialogue(data: Any, limit: int) -> tuple[str, list[Incoming]]:
 # ---------------------------------------------------------------- observe
 def observe_lines(path: str, memory: Memory) -> int:
     """Remember a dialogue; a receipt line is printed for each turn after the commit that holds it."""
-    from rich.console import Console
-    from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     with opened(path) as (stream, name):
         lines = Lines(name)
-        console = Console(stderr=True)
-        columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
-        with Progress(
-            *Progress.get_default_columns(), *columns, console=console, disable=not console.is_terminal
-        ) as bar:
-            total = None if stream is sys.stdin.buffer else _count(path)
-            task = bar.add_task("observe", total=total)
+        with _shown(path if stream is not sys.stdin.buffer else None) as advance:
             for group in _groups(_incoming(lines, stream, memory.settings.max_turn_chars)):
                 for number, receipt in memory.observe_group(group, lines.report):
                     emit(
@@ -181,8 +173,23 @@ def observe_lines(path: str, memory: Memory) -> int:
                         }
                     )  # fmt: skip
                 sys.stdout.flush()
-                bar.advance(task, len(group))
+                advance(len(group))
         return 1 if lines.bad else 0
+
+
+@contextmanager
+def _shown(path: str | None) -> Iterator[Callable[[int], object]]:
+    """A progress bar for people, over the lines of a file when it is one; nobody else pays for loading it."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*Progress.get_default_columns(), *columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("observe", total=None if path is None else _count(path))
+        yield lambda done: bar.advance(task, done)
 
 
 def _count(path: str) -> int:
