@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import traceback
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -19,10 +21,41 @@ CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
+EXAMPLE = "Write e.g. 2026-03-18T10:00:00+08:00"
+DATED = re.compile(r"\s*\d{4}-")
+DAY = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
+LOCALE = re.compile(r"[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*")
+MARKS = (b"\xff\xfe", b"\xfe\xff")  # how UTF-16 begins
 
 
 class IntakeError(ValueError):
     """A turn that cannot be taken; says what is wrong and how to put it right."""
+
+
+def fault(error: Exception) -> str:
+    """A mistake of Recordari's own, told with the innermost place, so that it can be reported."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(last.filename).name}:{last.lineno}"
+    return f"internal error in {place}: {type(error).__name__}: {error}. Please report it with this line"
+
+
+def check_moment(given: Any) -> Any:
+    """Times are written out: a bare number would be taken for seconds since 1970, which nobody meant."""
+    if given is not None and not isinstance(given, str | datetime):
+        raise ValueError(f"a time is text, not {type(given).__name__}. {EXAMPLE}")
+    if isinstance(given, str) and not DATED.match(given):
+        raise ValueError(f"not an ISO 8601 time. {EXAMPLE}")
+    return given
+
+
+def check_zone(name: str | None) -> str | None:
+    """The name itself, or an error when there is no such time zone."""
+    if name is not None:
+        try:
+            ZoneInfo(name)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise ValueError(f"unknown time zone {name!r}. Use an IANA name such as Asia/Shanghai") from None
+    return name
 
 
 def check_text(text: str, limit: int) -> str:
@@ -37,6 +70,13 @@ def check_text(text: str, limit: int) -> str:
         name = f"U+{ord(found[0]):04X}"
         raise ValueError(f"control character {name} at character {found.start()}. Remove it before sending")
     return text
+
+
+def check_locale(tag: str | None) -> str | None:
+    """The tag itself, or an error when it has not the shape of one."""
+    if tag is not None and not LOCALE.fullmatch(tag):
+        raise ValueError(f"{tag[:40]!r} is no locale. Use a BCP 47 tag such as zh-CN or en-GB")
+    return tag
 
 
 class Incoming(BaseModel):
@@ -74,6 +114,11 @@ class Incoming(BaseModel):
             check_text(name, 200)
         return name
 
+    @field_validator("at", "received_at", mode="before")
+    @classmethod
+    def _written_out(cls, given: Any) -> Any:
+        return check_moment(given)
+
     @field_validator("at", "received_at")
     @classmethod
     def _plausible(cls, moment: datetime | None) -> datetime | None:
@@ -84,12 +129,19 @@ class Incoming(BaseModel):
     @field_validator("timezone")
     @classmethod
     def _zone(cls, name: str | None) -> str | None:
-        if name is not None:
-            try:
-                ZoneInfo(name)
-            except (ZoneInfoNotFoundError, ValueError, OSError):
-                raise ValueError(f"unknown time zone {name!r}. Use an IANA name such as Asia/Shanghai") from None
-        return name
+        return check_zone(name)
+
+    @field_validator("locale")
+    @classmethod
+    def _tag(cls, tag: str | None) -> str | None:
+        return check_locale(tag)
+
+    @field_validator("document")
+    @classmethod
+    def _dated(cls, document: Document | None) -> Document | None:
+        if document is not None and document.date is not None and not DAY.fullmatch(document.date):
+            raise ValueError(f"date: {document.date[:40]!r} is no ISO 8601 date. Write e.g. 2026-03-18")
+        return document
 
 
 class ExtractRequest(BaseModel):
@@ -104,6 +156,21 @@ class ExtractRequest(BaseModel):
     timezone: str | None = None
     locale: str | None = None
     context: list[str] | None = None
+
+    @field_validator("said_at", mode="before")
+    @classmethod
+    def _written_out(cls, given: Any) -> Any:
+        return check_moment(given)
+
+    @field_validator("timezone")
+    @classmethod
+    def _zone(cls, name: str | None) -> str | None:
+        return check_zone(name)
+
+    @field_validator("locale")
+    @classmethod
+    def _tag(cls, tag: str | None) -> str | None:
+        return check_locale(tag)
 
     def moment(self) -> datetime | None:
         """``said_at`` with a zone: its own, else ``timezone``, else UTC (extraction only needs wall time)."""
@@ -121,17 +188,35 @@ def told(error: ValidationError) -> str:
         if one["type"] == "extra_forbidden":
             message = "unknown field. Remove it or check its spelling"
         elif one["type"] == "timezone_aware":
-            message = "the time has no UTC offset. Write e.g. 2026-03-18T10:00:00+08:00"
+            message = f"the time has no UTC offset. {EXAMPLE}"
+        elif one["type"].startswith("datetime_"):
+            reason = one.get("ctx", {}).get("error", "it cannot be read")
+            message = f"no such time: {reason}. {EXAMPLE}"
+        elif one["type"] == "string_unicode":
+            message = "lone surrogate. The text was decoded wrongly; send valid UTF-8"
         elif one["type"] == "missing":
-            message = "required field is missing"
+            message = "required field is missing. Add it"
         lines.append(f"{place}: {message}")
     return "; ".join(lines)
+
+
+def read_request(data: Any, limit: int) -> ExtractRequest:
+    """An ExtractRequest from plain data; raises IntakeError with every problem of it."""
+    if not isinstance(data, dict):
+        raise IntakeError(f"a request is a JSON object. Got {type(data).__name__}")
+    try:
+        request = ExtractRequest.model_validate(data)
+    except ValidationError as error:
+        raise IntakeError(told(error)) from None
+    if len(request.text) > limit:
+        raise IntakeError(f"text: {len(request.text):,} characters, more than {limit:,}. Split the text")
+    return request
 
 
 def read_turn(data: Any, limit: int) -> Incoming:
     """An Incoming from plain data; raises IntakeError with every problem of the turn."""
     if not isinstance(data, dict):
-        raise IntakeError("a turn is a JSON object. Got " + type(data).__name__)
+        raise IntakeError(f"a turn is a JSON object. Got {type(data).__name__}")
     try:
         turn = Incoming.model_validate(data)
         check_text(turn.text, limit)
@@ -152,21 +237,49 @@ def received(turn: Incoming, last: datetime | None) -> datetime:
 def read_lines(stream: Iterator[bytes]) -> Iterator[tuple[int, Any | None, str]]:
     """(line number, parsed JSON or None, error) for each non-empty line of a UTF-8 JSONL stream.
 
-    A bad line never stops the others. A byte order mark at the start is dropped.
+    A bad line never stops the others. Byte order marks, which joined files carry in the middle too, are dropped.
     """
     for number, raw in enumerate(stream, 1):
-        if number == 1:
-            raw = raw.removeprefix(b"\xef\xbb\xbf")
-        try:
-            line = raw.decode("utf-8").strip()
-        except UnicodeDecodeError as error:
-            yield number, None, f"{error.start + 1}: not UTF-8. Convert the file to UTF-8"
-            continue
-        if not line:
-            continue
-        try:
-            yield number, json.loads(line), ""
-        except json.JSONDecodeError as error:
-            yield number, None, f"{error.colno}: not JSON: {error.msg}. One JSON object a line"
-        except RecursionError:
-            yield number, None, "1: nested too deeply. A turn is a flat object"
+        if number == 1 and raw.startswith(MARKS) and b"\x00" in raw:
+            # Cut at line feeds, UTF-16 is no text any more: one message instead of one a line.
+            yield number, None, "1: the file is UTF-16. Convert it to UTF-8"
+            return
+        data, error = _parsed(raw)
+        if error or data is not _NOTHING:
+            yield number, None if error else data, error
+
+
+_NOTHING = object()
+
+
+def _parsed(raw: bytes) -> tuple[Any, str]:
+    """What a line holds, and ``column: what is wrong`` when it cannot be read; columns count characters."""
+    try:
+        line = raw.decode("utf-8").removeprefix("\ufeff").rstrip()
+    except UnicodeDecodeError as error:
+        column = len(raw[: error.start].decode("utf-8")) + 1
+        return None, f"{column}: not UTF-8. Convert the file to UTF-8"
+    if not line:
+        return _NOTHING, ""
+    try:
+        return json.loads(line, object_pairs_hook=_once, parse_constant=_no_number), ""
+    except json.JSONDecodeError as error:
+        return None, f"{error.colno}: not JSON: {error.msg}. One JSON object a line"
+    except RecursionError:
+        return None, "1: nested too deeply. A turn is a flat object"
+    except ValueError as error:
+        return None, f"1: {error}" if isinstance(error, IntakeError) else "1: a number with too many digits. Shorten it"
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; of two values under one name nobody knows which was meant."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise IntakeError(f"field {twice!r} given twice. Keep one")
+    return found
+
+
+def _no_number(name: str) -> Any:
+    raise IntakeError(f"not JSON: {name} is no number. Write null or a number")

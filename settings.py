@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Annotated, Any
 
-from pydantic import Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+PREFIX = "RECORDARI_"
+
+
+class SettingsError(ValueError):
+    """A setting that cannot be used; names the variable and says how to put it right."""
 
 
 class Settings(BaseSettings):
-    """Where things lie and how patient the system is. Decisions depend on rules, never on these."""
+    """Where things lie and how patient the system is. Decisions depend on rules, never on these.
 
-    model_config = SettingsConfigDict(env_prefix="RECORDARI_", env_file=".env", extra="ignore", frozen=True)
+    Raises SettingsError with every setting that is wrong.
+    """
 
-    store: str = Field("recordari.db", description="File or SQLAlchemy URL of the store.")
-    namespace: str = Field("default", description="Tenant or agent whose memory this is.")
-    rules: tuple[Path, ...] = Field((), description="Folders of rule files layered over the shipped packs.")
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=".env", extra="ignore", frozen=True)
+
+    store: str = Field("recordari.db", min_length=1, description="File or SQLAlchemy URL of the store.")
+    namespace: str = Field("default", min_length=1, description="Tenant or agent whose memory this is.")
+    rules: Annotated[tuple[Path, ...], NoDecode] = Field(
+        (), description="Folders of rule files layered over the shipped packs, separated as in PATH."
+    )
     witness: Path | None = Field(None, description="File outside the database that receives signed checkpoints.")
     signing_key: Path | None = Field(None, description="Ed25519 key of the checkpoints; made on first use.")
 
@@ -25,3 +38,24 @@ class Settings(BaseSettings):
     llm_model: str = Field("", description="Model name sent to the endpoint.")
     llm_key: SecretStr = Field(SecretStr(""), description="API key of the endpoint.")
     llm_timeout: float = Field(20.0, gt=0, description="Seconds to wait for one rewriting.")
+
+    def __init__(self, **given: Any) -> None:
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            raise SettingsError("; ".join(map(_told, error.errors(include_url=False, include_input=False)))) from None
+        except UnicodeDecodeError:
+            raise SettingsError(".env: not UTF-8. Convert the file to UTF-8") from None
+
+    @field_validator("rules", mode="before")
+    @classmethod
+    def _folders(cls, given: Any) -> Any:
+        if isinstance(given, str):
+            return tuple(folder for folder in given.split(os.pathsep) if folder)
+        return given
+
+
+def _told(error: Any) -> str:
+    """One problem: the variable, what is wrong, the way out."""
+    name = PREFIX + ".".join(map(str, error["loc"])).upper()
+    return f"{name}: {error['msg'][0].lower()}{error['msg'][1:]}. Correct or unset the variable"

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import sys
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import ValidationError
-
-from ..intake import ExtractRequest, Incoming, IntakeError, read_turn, told
-from ..model import Cue, Decision, MemoryItem, Mention, Scan
+from ..intake import Incoming, IntakeError, check_text, fault, read_request, read_turn
+from ..model import Cue, Decision, MemoryItem, Mention, Receipt, Scan
+from ..store.errors import StoreError
 from .streams import Lines, each, emit, opened
 
 if TYPE_CHECKING:
     from ..memory import Memory
 
 Engine = Literal["durable", "reference"] | None
+LONGEST_ID = 200  # characters; an id becomes the name of a conversation
 GROUP = 64  # turns in one commit of `observe`: few enough that a crash repeats little, enough to share one fsync
 
 
@@ -72,13 +71,6 @@ def item_fields(item: MemoryItem) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def fault(error: Exception) -> str:
-    """A mistake of Recordari's own, told with the innermost place, so that it can be reported."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    place = f"{Path(last.filename).name}:{last.lineno}"
-    return f"internal error in {place}: {type(error).__name__}: {error}. Please report it with this line"
-
-
 # ---------------------------------------------------------------- extract
 def extract_lines(path: str, folders: Sequence[Path], *, packs: bool, ner: bool) -> int:
     """Texts in, mentions and cues out."""
@@ -91,15 +83,11 @@ def extract_lines(path: str, folders: Sequence[Path], *, packs: bool, ner: bool)
 
     def one(data: Any, lines: Lines) -> None:
         try:
-            request = ExtractRequest.model_validate(data)
-            if len(request.text) > limit:
-                raise IntakeError(f"text: {len(request.text):,} characters, more than {limit:,}. Split the text")
+            request = read_request(data, limit)
             found = scan(
                 request.text, extraction, said_at=request.moment(), lang=request.lang, timezone=request.timezone,
                 locale=request.locale, ner=ner,
             )  # fmt: skip
-        except ValidationError as error:
-            lines.report(lines.number, told(error))
         except IntakeError as error:
             lines.report(lines.number, str(error))
         except Exception as error:  # one line that trips a fault of ours must not cost the others
@@ -147,7 +135,12 @@ def dialogue(data: Any, limit: int) -> tuple[str, list[Incoming]]:
         raise IntakeError('a dialogue is {"id": text, "turns": [turn, …]}')
     if extra := sorted(set(data) - {"id", "turns"}):
         raise IntakeError(f"unknown field {extra[0]!r}. Remove it or check its spelling")
-    turns, wrong = [], []
+    turns: list[Incoming] = []
+    wrong: list[str] = []
+    try:
+        check_text(data["id"], LONGEST_ID)
+    except ValueError as error:
+        wrong.append(f"id: {error}")
     for index, turn in enumerate(data["turns"]):
         try:
             turns.append(read_turn(turn, limit))
@@ -165,7 +158,7 @@ def observe_lines(path: str, memory: Memory) -> int:
         lines = Lines(name)
         with _shown(path if stream is not sys.stdin.buffer else None) as advance:
             for group in _groups(_incoming(lines, stream, memory.settings.max_turn_chars)):
-                for number, receipt in memory.observe_group(group, lines.report):
+                for number, receipt in _taken(memory, group, lines):
                     emit(
                         {
                             "line": number, "turn_id": receipt.turn_id, "repeated": receipt.repeated,
@@ -190,6 +183,25 @@ def _shown(path: str | None) -> Iterator[Callable[[int], object]]:
     with Progress(*Progress.get_default_columns(), *columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("observe", total=None if path is None else _count(path))
         yield lambda done: bar.advance(task, done)
+
+
+def _taken(memory: Memory, group: list[tuple[int, Incoming]], lines: Lines) -> Iterator[tuple[int, Receipt]]:
+    """The receipts of a group. Where a turn trips a fault of ours nothing of the group was kept: each goes alone."""
+    told: list[tuple[int, str]] = []
+    try:
+        receipts = memory.observe_group(group, lambda number, message: told.append((number, message)))
+    except StoreError:
+        raise
+    except Exception as error:
+        if len(group) == 1:
+            lines.report(group[0][0], fault(error))
+            return
+        for one in group:
+            yield from _taken(memory, [one], lines)
+        return
+    for number, message in told:
+        lines.report(number, message)
+    yield from receipts
 
 
 def _count(path: str) -> int:

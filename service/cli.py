@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -255,32 +256,38 @@ def main() -> None:
     try:
         app()
     except Exception as error:
-        code = told(error)
-        if code is None:
-            raise
-        sys.exit(code)
+        sys.exit(told(error))
 
 
-def told(error: Exception) -> int | None:
-    """Print an error that users can act on; its exit code, or None for one that is our own mistake."""
-    from ..intake import IntakeError
+def told(error: Exception) -> int:
+    """Print an error in one line with its place and the way out; its exit code."""
+    from ..intake import IntakeError, fault
     from ..rulefile import RuleError
+    from ..settings import SettingsError
 
-    if isinstance(error, BrokenPipeError):
-        return 0
-    if isinstance(error, RuleError | FileNotFoundError | PermissionError | IsADirectoryError | NotADirectoryError):
-        print(error, file=sys.stderr)
-        return UNREADABLE
-    if isinstance(error, IntakeError):
+    if isinstance(error, BrokenPipeError):  # whoever read our output has seen enough
+        # The interpreter flushes once more when it ends, and must not fail at it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FOUND
+    if isinstance(error, UnicodeEncodeError) and "surrogates" in error.reason:
+        print("an argument is not UTF-8. Set the terminal to UTF-8", file=sys.stderr)
+        return WRONG_USE
+    if isinstance(error, IntakeError | SettingsError):
         print(error, file=sys.stderr)
         return WRONG_USE
+    if isinstance(error, RuleError):
+        print(error, file=sys.stderr)
+        return UNREADABLE
+    if isinstance(error, OSError):
+        place = error.filename if error.filename is not None else "input or output"
+        line = f"{place}: {error.strerror}. Check the path, its rights and the room left" if error.strerror else error
+        print(line, file=sys.stderr)
+        return UNREADABLE
     from ..memory import NotFoundError
     from ..store.errors import StoreError
 
     if isinstance(error, NotFoundError):
         print(error, file=sys.stderr)
         return WRONG_USE
-    if isinstance(error, StoreError):
-        print(error, file=sys.stderr)
-        return UNREADABLE
-    return None
+    print(error if isinstance(error, StoreError) else fault(error), file=sys.stderr)
+    return UNREADABLE

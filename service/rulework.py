@@ -36,7 +36,7 @@ def test(folders: Sequence[Path], *, packs: bool, rule: str | None) -> int:
     from ..rules.load import load
 
     ruleset = load(folders, packs=packs)
-    if rule is not None and rule not in {file.id for file in ruleset.files}:
+    if rule is not None and rule not in ruleset.files:
         print(f"no rule {rule!r}. Ids stand in the rule files and in `recordari explain`", file=sys.stderr)
         return 2
     report = check(ruleset, Memory.rehearsal(ruleset=ruleset).trial, rule=rule)
