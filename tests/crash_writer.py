@@ -6,12 +6,15 @@ until it is killed. Prints "pid N" of each child, then "ack TURN_ID" after each 
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+import threading
 
 from recordari.memory import Memory
 from recordari.rules.load import load
 from recordari.rules.ruleset import Ruleset
+from recordari.settings import Settings
 
 TURNS = [
     "预算{n}万元",
@@ -23,8 +26,8 @@ TURNS = [
 ]
 
 
-def child(path: str, round_: int, ruleset: Ruleset) -> None:
-    memory = Memory.open(path, ruleset=ruleset, ner=False)
+def child(path: str, round_: int, ruleset: Ruleset, settings: Settings) -> None:
+    memory = Memory.open(path, ruleset=ruleset, ner=False, settings=settings)
     for number in range(10_000):
         turn = f"r{round_}-{number}"
         memory.observe(
@@ -45,12 +48,22 @@ def main() -> None:
         for text in TURNS:
             warm.observe(text.format(n=1), said_at="2026-03-18T10:00:00+08:00")
     Memory.open(path, ruleset=ruleset, ner=False).close()
+    settings = Settings()
+    gc.collect()
+    gc.freeze()  # the children share these pages instead of copying them
+    # A fork is sound only from a process with one thread that holds no lock: durable-rules runs without its timer
+    # threads here, and both stores are closed.
+    assert threading.active_count() == 1
+    tasks = "/proc/self/task"
+    assert not os.path.isdir(tasks) or len(os.listdir(tasks)) == 1
     os.write(1, b"ready\n")
     for line in sys.stdin:
         pid = os.fork()
         if pid == 0:
-            child(path, int(line), ruleset)
-            os._exit(0)
+            try:
+                child(path, int(line), ruleset, settings)
+            finally:
+                os._exit(1)  # whatever happened, never a second reader of standard input
         os.write(1, f"pid {pid}\n".encode())
         os.waitpid(pid, 0)
         os.write(1, b"gone\n")
