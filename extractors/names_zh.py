@@ -39,6 +39,7 @@ class ChineseNames:
         self._before = alternatives(labels.labels["before"])
         self._longer = alternatives(labels.labels["longer"])
         self._serving = lazy(f"(?:{alternatives(labels.labels['serving']).pattern})$")
+        self._particle = frozenset(labels.labels["particle"])
         self._self = frozenset(labels.labels["self"])
         self._label = alternatives([*labels.labels["self"], *labels.labels["label"]])
         self._link = lazy(f"(?:{alternatives(labels.labels['link']).pattern}| ){{0,3}}")
@@ -111,6 +112,8 @@ class ChineseNames:
             sizes = (3, 2, 4)
         for size in sizes:
             end = start + size
+            if size > 2 and text[end - 1 : end] in self._particle and self._ends(text, end - 1):
+                continue  # 换成陶珂了
             if re.fullmatch(rf"{_HAN}{{{size}}}", text[start:end]) and self._ends(text, end):
                 if not sure and self._form.search(text, start, end):
                     return 0

@@ -70,7 +70,7 @@ def _step(
             operator = None
         if operator is not None:
             return Step(operator, begin, (begin + verb.start(), begin + verb.end()), amount)
-    if told:
+    if told or not timed:  # "30% off": which way stands behind
         after = _direction(book, seen.low[amount[1] : segment.end][:12], timed, first=True)
         if after is not None:
             return Step(after, begin, (amount[0], amount[0]), amount)

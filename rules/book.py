@@ -67,6 +67,8 @@ class Book:
     slot_words: Mapping[str, re.Pattern[str]]
     adjust: Mapping[str, str]
     adjust_pattern: re.Pattern[str]
+    acquire: re.Pattern[str]
+    uncounted: re.Pattern[str]
     adjust_directions: Mapping[str, str]
     adjust_direction: re.Pattern[str]
     adjust_measure: re.Pattern[str]
@@ -148,6 +150,8 @@ def compile_book(ruleset: RulesetLike) -> Book:
         slot_words={name: words_pattern(slot.words) for name, slot in sorted(ruleset.slots.items()) if slot.words},
         adjust=table("acts.adjust_verbs"),
         adjust_pattern=words_pattern(table("acts.adjust_verbs")),
+        acquire=words_pattern(table("words.acquire")),
+        uncounted=words_pattern(table("words.uncounted"), "end"),
         adjust_directions=table("acts.adjust_direction"),
         adjust_direction=words_pattern(table("acts.adjust_direction")),
         adjust_measure=words_pattern(table("acts.adjust_measure")),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..extractors.assertion import assertion_of
@@ -13,6 +13,7 @@ from .acts import act_of, bounded, patch_of, pointing
 from .adjust import Step, label_of_step, step_candidate, step_of, unnumbered
 from .book import Book, Rule, RulesetLike, book_of
 from .capture_file import CaptureFile
+from .counted import counted
 from .fragments import fragments
 from .frames import Frame, frame
 from .labels import key
@@ -42,7 +43,7 @@ class Captured:
 def capture(turn: Turn, scan: Scan, ruleset: RulesetLike) -> Captured:
     """All candidates of a turn. Partial ones (no slot, no label, a fragment of a value) are left for bind."""
     book = book_of(ruleset)
-    seen = split_moves(view(turn, scan))
+    seen = counted(split_moves(_hiding(view(turn, scan), book)), book)
     replaced = replaced_in(seen, book)
     found: list[Candidate] = []
     used: set[int] = set()
@@ -88,6 +89,17 @@ def _apposed(seen: View, found: list[Candidate]) -> list[Candidate]:
                         candidate = candidate.model_copy(update={"entity": other.value.canonical})
         out.append(candidate)
     return out
+
+
+def _hiding(seen: View, book: Book) -> View:
+    """The view without numbers that stand inside a word of their own: "last four digits", 后四位."""
+    words = [hit.span() for hit in book.lex.attribute_words.finditer(seen.low)]
+    inside = {
+        place.index
+        for place in seen.places
+        if place.kind in {"number", "quantity"} and any(low <= place.start and place.end <= high for low, high in words)
+    }
+    return replace(seen, hidden=frozenset(inside)) if inside else seen
 
 
 def _proposed(candidate: Candidate) -> Candidate:
@@ -215,6 +227,9 @@ def _qualifier_words(rule: Rule, around: Frame) -> str:
         hit = rule.trigger.search(around.label.lower())
         if hit:
             return (around.label[: hit.start()] + " " + around.label[hit.end() :]).strip() or around.label
+    if rule.file.take.qualifier == "counted":
+        unit = str(getattr(around.place.mention.value, "unit", None) or "")
+        return unit if unit in around.place.mention.text and unit.isascii() else around.predicate or unit
     if rule.file.take.qualifier == "trigger" and rule.trigger is not None:
         hit = rule.trigger.search(around.words.lower())
         return hit.group() if hit else around.label

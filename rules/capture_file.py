@@ -69,7 +69,8 @@ class Take(Model):
 
     value: Literal["value", "clause"] = Field("value", description="clause: the whole frame is the value.")
     qualifier: str = Field(
-        "label", description="label, words_before(trigger), words_before(value), trigger, topic, none, or fixed:word."
+        "label",
+        description="label, words_before(trigger), words_before(value), trigger, topic, counted, none, or fixed:word.",
     )
     entity: Literal["possessor", "principal"] = Field(
         "possessor",
@@ -87,7 +88,7 @@ class Take(Model):
     @field_validator("qualifier")
     @classmethod
     def _readable(cls, value: str) -> str:
-        known = {"label", "words_before(trigger)", "words_before(value)", "trigger", "topic", "none"}
+        known = {"label", "words_before(trigger)", "words_before(value)", "trigger", "topic", "counted", "none"}
         if value not in known and not value.startswith("fixed:"):
             raise ValueError(f"qualifier {value!r}: one of {', '.join(sorted(known))} or fixed:<word>")
         return value

@@ -149,6 +149,7 @@ class Lexicon:
     trail_acts: Mapping[str, str]
     light: frozenset[str]
     attributes: Mapping[str, str]
+    attribute_words: re.Pattern[str]
     bounds: re.Pattern[str]
     money_nouns: frozenset[str]
     void_after: re.Pattern[str]
@@ -276,6 +277,7 @@ def lexicon(entries: Mapping[str, Mapping[str, object]], label_lexicons: Iterabl
         trail_acts=trail,
         light=frozenset(key(w) for w in table("labels.light")),
         attributes={key(w): v for w, v in table("labels.attribute").items()},
+        attribute_words=words_pattern(w for w, v in table("labels.attribute").items() if v != "bound"),
         money_nouns=frozenset(table("words.money_noun")),
         bounds=words_pattern(w for w, v in table("labels.attribute").items() if v == "bound"),
         void_after=words_pattern(after, "start"),

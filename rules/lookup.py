@@ -169,6 +169,8 @@ class Lookup:
             exact = [i for i in own if i.qualifier == qualifier]
             if len(exact) == 1 and c.act in {"change", "correct"}:
                 return Found(exact[0], "named")
+        if c.act in {"change", "correct"} and c.old is None and c.form == "full" and len(own) == 1:
+            return Found(own[0], "matched")
         return NOTHING
 
     def by_old(self, slot: str | None) -> Found:

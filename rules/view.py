@@ -69,6 +69,7 @@ class View:
     turn: Turn
     scan: Scan
     norm: Normalized
+    hidden: frozenset[int] = frozenset()  # mentions that are part of a word: the four of 后四位
     moved: Mapping[int, Value] = field(default_factory=dict)  # mentions that were ranges "from A to B": what they were
 
     @property
@@ -84,7 +85,8 @@ class View:
     @cached_property
     def places(self) -> tuple[Place, ...]:
         """All mentions in the order of the text."""
-        found = [Place(i, *self.norm.inside(m.start, m.end), m) for i, m in enumerate(self.scan.mentions)]
+        mentions = [(i, m) for i, m in enumerate(self.scan.mentions) if i not in self.hidden]
+        found = [Place(i, *self.norm.inside(m.start, m.end), m) for i, m in mentions]
         return tuple(sorted(found, key=lambda p: (p.start, -p.end, p.index)))
 
     @cached_property
