@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # Libraries that can change what is found or decided. A missing one is recorded as absent, not left out:
 # with and without durable-rules, say, are two runtimes.
 LIBRARIES = (
-    "babel", "chinesecalendar", "convertdate", "dateparser", "durable-rules", "google-re2", "jieba", "lunar-python",
+    "babel", "convertdate", "dateparser", "durable-rules", "google-re2", "jieba", "lunar-python",
     "opencc", "phonenumbers", "pydantic", "spacy", "tzdata",
 )  # fmt: skip
 
