@@ -86,6 +86,7 @@ class Memory:
         ner: bool = True,
         engine: Preference | None = None,
         settings: Settings | None = None,
+        read_only: bool = False,
     ) -> Self:
         """Open a memory in a file or database; ``rules`` are folders layered over the shipped packs.
 
@@ -96,7 +97,7 @@ class Memory:
         folders = [rules] if isinstance(rules, str | Path) else list(rules)
         loaded = ruleset if ruleset is not None else load([Path(folder) for folder in folders], packs=packs)
         settings = settings if settings is not None else Settings()
-        opened = Store.open(store)
+        opened = Store.open(store, read_only=read_only)
         try:
             signer = signer_for(opened, settings)
             return cls(opened, loaded, namespace=namespace, ner=ner, engine=engine, settings=settings, signer=signer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -84,7 +85,7 @@ def signer_for(store: Store, settings: Settings) -> Signer | None:
     key = key if key is not None else beside.with_name(beside.name + ".key")
     if witness is None and store.backend == "sqlite" and beside.is_file():
         witness = beside.with_name(beside.name + ".checkpoints")
-    if store.read_only and not key.exists():
+    if store.read_only and not os.access(key, os.R_OK):
         return None
     return Signer(SigningKey.open(key), Witness(witness) if witness is not None else None)
 

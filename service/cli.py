@@ -6,9 +6,12 @@ import gc
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+
+if TYPE_CHECKING:
+    from ..memory import Memory
 
 app = typer.Typer(
     name="recordari",
@@ -39,7 +42,7 @@ Namespace = Annotated[str | None, typer.Option("--namespace", help="Whose memory
 Json = Annotated[bool, typer.Option("--json", help="Print JSON lines instead of a table.")]
 
 
-def memory_of(store: str | None, namespace: str | None, rules: list[Path] | None, **options: Any) -> Any:
+def memory_of(store: str | None, namespace: str | None, rules: list[Path] | None, **options: Any) -> Memory:
     """The Memory that the options and the settings describe."""
     from ..memory import Memory
     from ..settings import Settings
@@ -52,6 +55,16 @@ def memory_of(store: str | None, namespace: str | None, rules: list[Path] | None
         settings=settings,
         **options,
     )
+
+
+def reading(store: str | None, namespace: str | None) -> Memory:
+    """The same for a command that only reads: a place that cannot be written to serves as well."""
+    from ..store.errors import ReadOnly
+
+    try:
+        return memory_of(store, namespace, None)
+    except ReadOnly:
+        return memory_of(store, namespace, None, read_only=True)
 
 
 @app.command()
@@ -122,7 +135,7 @@ def items(
     """What is remembered: now, as of a time, as known at a time, or with its history."""
     from .show import show_items
 
-    with memory_of(store, namespace, None) as memory:
+    with reading(store, namespace) as memory:
         found = memory.items(entity=entity, slot=slot, as_of=as_of, known_at=known_at, history=history)
         show_items(found, as_json=json)
 
@@ -132,7 +145,7 @@ def history(item: str, store: Store = None, namespace: Namespace = None, json: J
     """All versions of the thing an item is a version of, oldest first."""
     from .show import show_items
 
-    with memory_of(store, namespace, None) as memory:
+    with reading(store, namespace) as memory:
         show_items(memory.history(item), as_json=json, title="History")
 
 
@@ -148,7 +161,7 @@ def recall(
     """Full-text search over what is remembered; one Chinese character is enough."""
     from .show import show_hits
 
-    with memory_of(store, namespace, None) as memory:
+    with reading(store, namespace) as memory:
         show_hits(memory.recall(query, entity=entity, top=top), as_json=json)
 
 
@@ -157,7 +170,7 @@ def explain(item: str, store: Store = None, namespace: Namespace = None, json: J
     """Why an item is remembered: from the characters of the sentence to the rule that decided."""
     from .show import show_explanation
 
-    with memory_of(store, namespace, None) as memory:
+    with reading(store, namespace) as memory:
         show_explanation(memory.explain(item), as_json=json)
 
 
@@ -166,7 +179,7 @@ def why_not(turn: str, store: Store = None, namespace: Namespace = None, json: J
     """Why nothing (or not more) was remembered from a turn."""
     from .show import show_explanation
 
-    with memory_of(store, namespace, None) as memory:
+    with reading(store, namespace) as memory:
         show_explanation(memory.why_not(turn), as_json=json)
 
 
@@ -175,7 +188,7 @@ def replay(store: Store = None, namespace: Namespace = None, json: Json = False)
     """Decide everything again, from stored features and from stored text, and compare with the record."""
     from .show import show_report
 
-    with memory_of(store, namespace, None) as memory:
+    with reading(store, namespace) as memory:
         raise typer.Exit(show_report(memory.replay(), as_json=json))
 
 
@@ -197,7 +210,7 @@ def verify(store: Store = None, namespace: Namespace = None, json: Json = False)
     """Hash every record again and hold the tree against its checkpoints."""
     from .show import show_report
 
-    with memory_of(store, namespace, None) as memory:
+    with reading(store, namespace) as memory:
         raise typer.Exit(show_report(memory.verify(), as_json=json))
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -254,9 +255,12 @@ def _sqlite(url: URL, place: str, read_only: bool, synchronous: Synchronous, bus
     else:
         _check_path(Path(url.database), place, read_only)
         if read_only:
-            url = URL.create(
-                "sqlite", database=f"{Path(url.database).absolute().as_uri()}", query={"mode": "ro", "uri": "true"}
-            )
+            path = Path(url.database).absolute()
+            query = {"mode": "ro", "uri": "true"}
+            if not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists():
+                # A write-ahead file cannot be made here, and nobody has one open: the file alone is all there is.
+                query["immutable"] = "1"
+            url = URL.create("sqlite", database=path.as_uri(), query=query)
     engine = create_engine(url, connect_args=arguments, **options)
 
     @event.listens_for(engine, "connect")
