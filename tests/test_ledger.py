@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import stat
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -15,18 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recordari.audit.checkpoint import (
-    Checkpoint,
-    KeyFileError,
-    NoteError,
     SigningKey,
-    Witness,
-    due,
-    open_note,
-    origin_of,
     read_checkpoint,
     read_vkey,
     split_notes,
-    vkey,
 )
 from recordari.audit.ledger import Ledger, LedgerError, MemoryLog
 from recordari.audit.merkle import leaf_hash, verify_consistency, verify_inclusion
@@ -404,121 +394,12 @@ def test_a_number_cannot_be_used_twice() -> None:
         log.append(NAMESPACE, [rows(log)[0]])
 
 
-def test_the_published_example_note_verifies() -> None:
-    name, public = read_vkey("PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW")
-    text = (
-        "If you think cryptography is the answer to your problem,\nthen you don't know what your problem is.\n"
-    )  # fmt: skip
-    signature = "x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM="
-    note = f"{text}\n— PeterNeumann {signature}\n"
-    assert open_note(note, name, public) == text
-    assert vkey(name, public) == "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"
-    with pytest.raises(NoteError, match="altered"):
-        open_note(note.replace("answer", "question"), name, public)
-
-
-def test_a_checkpoint_reads_back_from_its_note_with_the_public_key_alone() -> None:
-    note = KEY.checkpoint("默认 1", 17, leaf_hash(b"x"))
-    origin = origin_of("默认 1")
-    name, public = read_vkey(vkey(origin, KEY.public))
-    assert read_checkpoint(note, name, public) == Checkpoint(origin, 17, leaf_hash(b"x"))
-    assert note.splitlines()[:2] == ["recordari/%E9%BB%98%E8%AE%A4%201", "17"]
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda note: note.replace("\n17\n", "\n18\n"),
-        lambda note: note.replace("matter-17", "matter-18"),
-        lambda note: note.replace("— ", "- "),
-        lambda note: note.rstrip("\n"),
-        lambda note: note[: note.rindex(" ") + 1] + "AAAA\n",
-        lambda note: note[: note.rindex(" ") + 1] + "???\n",
-        lambda note: "",
-    ],
-)
-def test_a_spoilt_note_is_refused(spoil: Callable[[str], str]) -> None:
-    note = KEY.checkpoint(NAMESPACE, 17, leaf_hash(b"x"))
-    assert read_checkpoint(note, origin_of(NAMESPACE), KEY.public).size == 17
-    with pytest.raises(NoteError):
-        read_checkpoint(spoil(note), origin_of(NAMESPACE), KEY.public)
-
-
-@pytest.mark.parametrize("text", ["a\n", "a\n01\nAAAA\n", "a\n1\n???\n", "a\n1\nAAAA\n", "\n1\nAAAA\n"])
-def test_a_signed_text_that_states_no_head_is_no_checkpoint(text: str) -> None:
-    with pytest.raises(NoteError):
-        read_checkpoint(KEY.sign(text, "a"), "a", KEY.public)
-
-
-@pytest.mark.parametrize(
-    "line", ["", "a+b", "a+00000000+AAAA", "a+00000000+?", vkey("a", KEY.public).replace("a+", "b+", 1)]
-)
-def test_a_verifier_line_whose_parts_do_not_fit_is_refused(line: str) -> None:
-    with pytest.raises(NoteError):
-        read_vkey(line)
-
-
-@pytest.mark.parametrize(
-    ("text", "name"), [("no newline", "a"), ("a\tb\n", "a"), ("a\n", ""), ("a\n", "a b"), ("a\n", "a+b")]
-)
-def test_what_the_note_format_forbids_is_not_signed(text: str, name: str) -> None:
-    with pytest.raises(NoteError):
-        KEY.sign(text, name)
-
-
-def test_a_key_is_made_on_first_use_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
-    path = tmp_path / "keys" / "ledger.pem"
-    first = SigningKey.open(path)
-    assert SigningKey.open(path).public == first.public
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert os.listdir(path.parent) == ["ledger.pem"]
-
-
-def test_a_key_that_others_can_read_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "ledger.pem"
-    SigningKey.open(path)
-    path.chmod(0o640)
-    with pytest.raises(KeyFileError, match="chmod 600"):
-        SigningKey.open(path)
-
-
-def test_a_file_that_holds_no_ed25519_key_is_refused(tmp_path: Path) -> None:
-    from cryptography.hazmat.primitives import serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    path = tmp_path / "ledger.pem"
-    path.touch(0o600)
-    with pytest.raises(KeyFileError, match="no private key"):
-        SigningKey.open(path)
-    other = ec.generate_private_key(ec.SECP256R1())
-    path.write_bytes(
-        other.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
-    with pytest.raises(KeyFileError, match="another kind"):
-        SigningKey.open(path)
-
-
-def test_a_witness_file_keeps_every_note_in_order(tmp_path: Path) -> None:
-    witness = Witness(tmp_path / "outside" / "witness.txt")
-    assert witness.notes() == ()
-    notes = [KEY.checkpoint(NAMESPACE, size, leaf_hash(b"x")) for size in (1, 2, 3)]
-    for note in notes:
-        witness.add(note)
-    assert list(witness.notes()) == notes
-
-
 def test_a_note_cut_off_by_a_crash_is_a_finding_not_a_crash(tmp_path: Path) -> None:
     log = filled(3)
     note = sign(log)
     kept = split_notes(note + note[:40])
     assert kept == (note, note[:40])
     assert codes(check(log, list(kept))) == [(-1, "note")]
-
-
-def test_a_checkpoint_is_due_after_so_many_records() -> None:
-    assert due(256, 0)
-    assert not due(255, 0)
-    assert due(20, 10, every=10)
 
 
 def test_a_record_with_a_wrong_number_of_its_own_is_found() -> None:
