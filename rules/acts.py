@@ -35,7 +35,7 @@ def act_of(seen: View, place: Place, around: Frame, replaced: Replaced) -> Act:
         return "change"
     if "ending" in kinds and not around.copula:
         return "end"
-    if around.bare and _uncovered_correction(seen, around):
+    if (around.bare and _uncovered_correction(seen, around)) or _corrected_behind(seen, around):
         return "correct"
     if "repair" in kinds:
         return "correct"
@@ -44,6 +44,16 @@ def act_of(seen: View, place: Place, around: Frame, replaced: Replaced) -> Act:
     if "rejection" in kinds:
         return "correct"
     return "state"
+
+
+def _corrected_behind(seen: View, around: Frame) -> bool:
+    """律师费是6.5万元，刚才说错了: a clause of nothing but a correction follows in the sentence."""
+    for cue, low, _ in seen.cues:
+        after = seen.segment_at(low)
+        if cue.kind == "correction" and after.index == around.segment.index + 1 and not cue.covers:
+            said = seen.within(after.start, after.end) or seen.within(after.end, seen.sentence_span(after.sentence)[1])
+            return after.sentence == around.segment.sentence and not said
+    return False
 
 
 def _uncovered_correction(seen: View, around: Frame) -> bool:

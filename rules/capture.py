@@ -229,7 +229,8 @@ def _qualifier_words(rule: Rule, around: Frame) -> str:
             return (around.label[: hit.start()] + " " + around.label[hit.end() :]).strip() or around.label
     if rule.file.take.qualifier == "counted":
         unit = str(getattr(around.place.mention.value, "unit", None) or "")
-        return unit if unit in around.place.mention.text and unit.isascii() else around.predicate or unit
+        named = unit in around.place.mention.text and unit.isascii()
+        return unit if named else around.predicate or around.label or unit
     if rule.file.take.qualifier == "trigger" and rule.trigger is not None:
         hit = rule.trigger.search(around.words.lower())
         return hit.group() if hit else around.label

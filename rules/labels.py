@@ -160,6 +160,9 @@ class Lexicon:
     others: re.Pattern[str]
     pronouns: re.Pattern[str]
     own: re.Pattern[str]
+    joins: re.Pattern[str]
+    whole: re.Pattern[str]
+    whole_end: re.Pattern[str]
     concepts: Mapping[str, str] = field(default_factory=dict)
 
     def concept(self, label_key: str) -> str:
@@ -184,7 +187,7 @@ class Lexicon:
             while end > start and (low[end - 1] in _EDGE or low[max(start, end - 2) : end] in _DONE):
                 end -= 1
             hit = self._last(low, start, end)
-            if hit is None or (text[hit:end] == "A" and hit > start):  # "Option A"
+            if hit is None or self._cuts(low, start, hit, end) or (text[hit:end] == "A" and hit > start):  # "Option A"
                 break
             found = self.trail_acts.get(re.sub(r"\s+", " ", low[hit:end]), "state")
             copula = copula or found == "copula"
@@ -194,10 +197,18 @@ class Lexicon:
             while start < end and low[start] in _EDGE:
                 start += 1
             hit_lead = self.lead.match(low, start, end)
-            if hit_lead is None or hit_lead.end() == start or _acronym(text[start : hit_lead.end()], text):
+            if hit_lead is None or hit_lead.end() == start or self.whole.match(low, start, end):
+                break
+            if _acronym(text[start : hit_lead.end()], text):
                 break
             start = hit_lead.end()
         return Peeled(text[start:end], start, end, act, copula)
+
+    def _cuts(self, low: str, start: int, at: int, end: int) -> bool:
+        """True when taking off what begins at ``at`` would cut a word: the 约 of 签约."""
+        begin = max(start, end - 8)
+        whole = self.whole_end.search(low[begin:end])
+        return whole is not None and begin + whole.start() < at
 
     def _last(self, low: str, start: int, end: int) -> int | None:
         """Where a word of ``trail`` begins that ends at ``end``; the longest one."""
@@ -287,6 +298,9 @@ def lexicon(entries: Mapping[str, Mapping[str, object]], label_lexicons: Iterabl
         kin=words_pattern(kin, "start"),
         others=words_pattern(by_group.get("counterpart", []) + by_group.get("addressee", []), "start"),
         pronouns=words_pattern(by_group.get("pronoun", []), "start"),
+        joins=words_pattern(table("labels.joins"), "start"),
         own=words_pattern(by_group.get("self", [])),
+        whole=words_pattern(table("labels.whole"), "start"),
+        whole_end=words_pattern(table("labels.whole"), "end"),
         concepts=concepts,
     )

@@ -99,12 +99,12 @@ class Lookup:
         exact = [i for i in own if i.qualifier == qualifier] or [
             i for i in items if qualifier and i.qualifier == qualifier
         ]
-        if len(exact) == 1:
-            return Found(exact[0], "named")
         if not qualifier and isinstance(value, AddressValue | PhoneValue | EmailValue):
             again = [i for i in own if compare(value, i.value) in {"equal", "broader"}]
-            if len(again) == 1:  # said again, shorter or without its label
+            if len(again) == 1 and self.candidate.act in {"state", "confirm"}:  # said again, shorter, without its label
                 return Found(again[0], "matched")
+        if len(exact) == 1:
+            return Found(exact[0], "named")
         changing = self.candidate.act in {"change", "correct", "adjust", "retract", "end"}
         if not qualifier:
             only = own or items
@@ -175,7 +175,10 @@ class Lookup:
 
     def by_old(self, slot: str | None) -> Found:
         """By the value said to be replaced."""
-        old = self.candidate.old
+        old, patch = self.candidate.old, self.candidate.patch
+        if patch is not None and patch.old is not None:
+            parts = [i for i in self._fitting() if holds(patch, i.value)]
+            return Found(parts[0], "matched") if len(parts) == 1 else NOTHING
         if old is None:
             return NOTHING
         items = [i for i in self._live() if compatible(old, i.value)]

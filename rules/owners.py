@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from .labels import Lexicon, Peeled, key
 from .view import Place, Segment, View
@@ -41,6 +42,11 @@ def owner(view: View, found: Peeled, lex: Lexicon, place: Place) -> tuple[str | 
     for name in view.places:
         if name.kind in {"person", "organization"} and name.start == start and name.end <= end:
             rest = view.text[name.end : end]
+            joint = lex.joins.match(rest.lower().lstrip())
+            if joint:  # "I'm Tessa Crowe and my email is …"
+                cut = name.end - start + len(rest) - len(rest.lstrip()) + joint.end()
+                inner = lex.peel(found.text[cut:])
+                return None, replace(inner.shifted(start + cut), act=found.act, copula=found.copula)
             words = [w for w in key(rest).split() if w not in lex.light]
             if re.match(r"\s*(?:的|'s)", rest) or words:
                 return name.mention.text, _rest(found, name.end - start)
