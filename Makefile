@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
+COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --python-version 3.11 pyproject.toml
 export PYTHONUTF8 := 1
 
 .PHONY: help demo test lint bench accuracy docs lock clean
@@ -48,8 +49,9 @@ docs: $(BIN)/.dev ## remake the pages that are made from the code
 	$(BIN)/python -m recordari.service.kindpage > docs/rule-kinds.md
 
 lock: $(BIN)/.dev ## refresh the hashed lock files
-	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --python-version 3.11 pyproject.toml -o requirements.lock
-	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --python-version 3.11 --extra postgres --group dev pyproject.toml -o requirements-dev.lock
+	$(COMPILE) -o requirements.lock
+	$(COMPILE) --extra postgres --group dev -o requirements-dev.lock
+	$(COMPILE) --extra ner-en --extra ner-zh -o requirements-ner.lock
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
