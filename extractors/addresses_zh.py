@@ -44,6 +44,7 @@ _START = lazy(rf"{_HAN}|[A-Za-z0-9]")
 _TIMES = lazy(
     rf"{_NUM}个?(?:点|时|分|号|日|月|年|天|小时|周|岁|元|万|%)|^[今明昨后前本下上去][天日年月周早晚]|[早晚]上|[上下中]午|周[一二三四五六日天末]|星期|[0-9]"
 )
+_WORD = re.compile(r"\w")
 _STOP = lazy(r"[\s,。;!?、的]")
 _NOT_NAMES = lazy(r"^[这那某哪什几每各该此本其有无没多大小好]|[的了吗呢吧啊在是和与或下]$")
 
@@ -115,9 +116,11 @@ class ChineseAddresses:
                 at = draft.end
                 continue
             at += 1
-        covered = [(d.start, d.end) for d in drafts]
+        covered = bytearray(len(text))  # a mark a character: a list of spans would be searched once a hit
+        for draft in drafts:
+            covered[draft.start : draft.end] = b"\1" * (draft.end - draft.start)
         for hit in _ROAD_END.finditer(text):
-            if any(a <= hit.start() < b for a, b in covered):
+            if covered[hit.start()]:
                 continue
             start = self._left_end(text, hit.start())
             if start < hit.start() and _START.match(text, start) and not self._is_no_road(text, start, hit.end()):
@@ -125,15 +128,15 @@ class ChineseAddresses:
                 end = self._road_end(text, start)
                 draft.take("road", text[start:end], end)
                 self._extend(text, draft)
-                covered.append((draft.start, draft.end))
+                covered[draft.start : draft.end] = b"\1" * (draft.end - draft.start)
                 drafts.append(draft)
         for pattern in (_BUILDING, _UNIT):
             for hit in pattern.finditer(text):
-                if not any(a <= hit.start() < b for a, b in covered):
+                if not covered[hit.start()]:
                     draft = Draft(hit.start(), hit.start())
                     self._extend(text, draft)
                     if len({"building", "unit"} & set(draft.parts)) == 2:
-                        covered.append((draft.start, draft.end))
+                        covered[draft.start : draft.end] = b"\1" * (draft.end - draft.start)
                         drafts.append(draft)
         return iter(sorted(drafts, key=lambda d: (d.start, -d.end)))
 
@@ -143,7 +146,7 @@ class ChineseAddresses:
         if len(chain) > 1 or (first.full and len(first.division.name) > 2):
             return True
         name = text[first.start : first.end]
-        alone = not re.search(r"\w", text[:at] + text[first.end :])
+        alone = not _WORD.search(text, 0, at) and not _WORD.search(text, first.end)
         if alone:
             return True
         if first.division.level == 2 or name in self._ambiguous:
@@ -252,8 +255,9 @@ class ChineseAddresses:
         return ends[-1] if ends else 0
 
     def _landmark_end(self, text: str, at: int) -> int:
-        stop = _STOP.search(text, at)
-        limit = min(stop.start() if stop else len(text), at + 16)
+        limit = min(len(text), at + 16)
+        stop = _STOP.search(text, at, limit)  # never the whole text: this is asked at every address
+        limit = stop.start() if stop else limit
         ends = [hit.end() for hit in self._landmark.finditer(text, at + 1, limit)]
         if not ends:
             return 0

@@ -11,7 +11,7 @@ from .gazetteer import gazetteer
 from .recognizer import Lookup
 from .words import alternatives, lazy
 
-_CAPITAL = r"[A-ZÀ-Þ][A-Za-zÀ-ɏ'’.\-]*"
+_CAPITAL = r"(?<![A-Za-zÀ-ɏ])[A-ZÀ-Þ][A-Za-zÀ-ɏ'’.\-]{0,40}"  # bounded: a wall of capitals takes no quadratic time
 _CITY = 100  # thousands of people: a larger city needs no preposition when it is capitalised
 _STOP_NAME = re.compile(r" ((?:[A-Za-z']+ ){1,2})(?:street|cross|station|airport|terminal)\b", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W\d_][\w'-]*(?: [^\W\d_][\w'-]*){0,2}")
