@@ -18,6 +18,7 @@ from .fragments import fragments
 from .frames import Frame, frame
 from .labels import key
 from .moves import split_moves
+from .owners import spoken_of
 from .phrases import agreed, phrase_candidates
 from .replaced import Replaced, replaced_in, withdrawn
 from .view import Place, View, view
@@ -27,7 +28,6 @@ __all__ = ["CaptureFile", "Captured", "capture"]
 _OR = re.compile(r"\s*(?:or|或者?|还是)\s*")
 _CHANGING = frozenset({"change", "correct", "confirm", "retract", "end"})
 _NAMING = frozenset({"party", "owner", "witness"})
-_MINE = re.compile(r"\b(?:me|my|us|our)\b|我")
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def capture(turn: Turn, scan: Scan, ruleset: RulesetLike) -> Captured:
     for index, act in sorted(replaced.alone.items()):
         found.append(withdrawn(seen, index, act))
         used.add(index)
-    found = _apposed(seen, found)
+    found = _apposed(seen, book, found)
     found.extend(unnumbered(seen, book, tuple(found)))
     found = _undated(seen, found)
     found.extend(fragments(seen, book, tuple(found), frozenset(used) | replaced.indices))
@@ -74,14 +74,15 @@ def capture(turn: Turn, scan: Scan, ruleset: RulesetLike) -> Captured:
     return Captured(tuple(ordered), gate, rule, tuple(sorted(replaced.indices)))
 
 
-def _apposed(seen: View, found: list[Candidate]) -> list[Candidate]:
+def _apposed(seen: View, book: Book, found: list[Candidate]) -> list[Candidate]:
     """乙方联系人是邱明，电话…: a number right after somebody is named in the sentence is that person's."""
     out: list[Candidate] = []
     for candidate in found:
         if candidate.kind in {"phone", "email", "address"} and candidate.entity is None and candidate.slot is not None:
             start, _ = seen.norm.inside(candidate.start, candidate.end)
             segment = seen.segment_at(start)
-            if not _MINE.search(seen.low[segment.start : start]):
+            if not book.lex.own.search(seen.low[segment.start : start]):
+                candidate = candidate.model_copy(update={"entity": spoken_of(seen, segment, book.lex)})
                 for other in found:
                     at = seen.segment_at(seen.norm.inside(other.start, other.end)[0])
                     near = at.sentence == segment.sentence and at.index == segment.index - 1
@@ -157,7 +158,8 @@ def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Can
         base["confidence"] = "low"
     if base.get("value") is not None:
         base["value"] = bounded(base["value"], around)
-    own = place.kind in {"phone", "email", "address"} and _MINE.search(seen.low[around.segment.start : place.start])
+    said_before = seen.low[around.segment.start : place.start]
+    own = place.kind in {"phone", "email", "address"} and book.lex.own.search(said_before)
     if base.get("confidence") != "low":
         base["confidence"] = "high" if around.copula or own or base["act"] != "state" else "medium"
     reach = place.kind in {"phone", "email", "url", "address"}

@@ -150,6 +150,8 @@ def _attribute(found: Peeled, lex: Lexicon, place: Place) -> tuple[str | None, P
     if not found.text:
         return None, found
     label = key(found.text)
+    if lex.attributes.get(label) == "any" and place.kind in {"phone", "email", "address"}:
+        return None, found.emptied(place.start)  # "my number is …" names the whole of it
     if label in lex.attributes:
         return lex.attributes[label], found.emptied(place.start)
     for word, part in lex.attributes.items():

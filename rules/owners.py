@@ -37,6 +37,9 @@ def owner(view: View, found: Peeled, lex: Lexicon, place: Place) -> tuple[str | 
         hit = lex.kin.match(low)
         if hit and hit.end() == len(low) and place.kind in {"person", "organization"}:
             return None, found  # "my assistant is Joel Marsh" names the assistant
+        named = next((p for p in view.places if p.kind == "person" and _after_kin(view, p, hit, start)), None)
+        if named is not None and hit is not None and named.end < end:  # "my boss Ana Brill can be reached on"
+            return named.mention.text, _rest(found, named.end - start)
         if hit and (_HAN.match(hit.group()) or re.match(r"(?:'s|\s|$)", low[hit.end() :])):
             return label[: hit.end()], _rest(found, hit.end())
     for name in view.places:
@@ -60,6 +63,13 @@ def owner(view: View, found: Peeled, lex: Lexicon, place: Place) -> tuple[str | 
         if owned and lex.concept(key(owned["name"])) == key(owned["name"]):
             return owned["name"], _rest(found, owned.end("name"))
     return None, found
+
+
+def _after_kin(view: View, place: Place, kin: re.Match[str] | None, start: int) -> bool:
+    """True for a person named right behind what they are to the speaker."""
+    return (
+        kin is not None and place.start >= start + kin.end() and not view.low[start + kin.end() : place.start].strip()
+    )
 
 
 def _rest(found: Peeled, cut: int) -> Peeled:
