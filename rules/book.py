@@ -13,6 +13,7 @@ from ..model import Scan, Turn
 from .capture_file import CaptureFile, phrase_pattern
 from .gates import Gated
 from .labels import Lexicon, key, lexicon, words_pattern
+from .shapes import Shapes, shapes_of
 from .slots import SlotFile
 
 
@@ -53,6 +54,9 @@ class Rule:
     trigger_keys: frozenset[str]
     phrases: tuple[re.Pattern[str], ...]
     no_words: re.Pattern[str] | None
+    words: re.Pattern[str] | None
+    not_before: re.Pattern[str] | None
+    refused: re.Pattern[str] | None
     strip: re.Pattern[str] | None
 
 
@@ -83,6 +87,7 @@ class Book:
     ordinal_pattern: re.Pattern[str]
     demonstratives: re.Pattern[str]
     answers_no: re.Pattern[str]
+    shapes: Shapes
     unchanged: re.Pattern[str]
     families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     concepts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -166,6 +171,7 @@ def compile_book(ruleset: RulesetLike) -> Book:
         ordinal_pattern=words_pattern(table("acts.ordinal"), "start"),
         demonstratives=words_pattern(table("acts.demonstrative")),
         answers_no=words_pattern(table("acts.no")),
+        shapes=shapes_of(vocabularies),
         unchanged=words_pattern(table("acts.unchanged"), "end"),
         concepts={name: _concepts(slot.labels, vocabularies) for name, slot in sorted(ruleset.slots.items())},
         recent_turns=int(table("settings.bind").get("recent_turns", "12")),
@@ -200,11 +206,17 @@ def _compiled(file: CaptureFile, vocabularies: Mapping[str, VocabularyFile]) -> 
         words.extend(vocabularies[file.trigger.lexicon].entries())
     place = "end" if file.trigger and file.trigger.place == "label_end" else "any"
     no_words = [word for condition in file.when for word in condition.no_words]
+    some = [word for condition in file.when for word in condition.words]
+    value = file.condition()
+    not_before = value.not_before if value is not None else []
     return Rule(
         file=file,
         trigger=words_pattern(words, place) if words else None,
         trigger_keys=frozenset(key(word) for word in words),
         phrases=tuple(phrase_pattern(p, file.take.longest, tuple(file.take.until)) for p in file.phrases),
         no_words=words_pattern(no_words) if no_words else None,
+        words=words_pattern(some) if some else None,
+        not_before=words_pattern(not_before, "start") if not_before else None,
+        refused=words_pattern(file.take.no_words) if file.take.no_words else None,
         strip=words_pattern(file.take.strip) if file.take.strip else None,
     )

@@ -281,6 +281,10 @@ def _fits(rule: Rule, seen: View, place: Place, around: Frame) -> bool:
             return False
     if rule.no_words and rule.no_words.search(seen.low, around.segment.start, around.segment.end):
         return False
+    if rule.words and not rule.words.search(seen.low, around.segment.start, around.segment.end):
+        return False
+    if rule.not_before and rule.not_before.match(seen.low[place.end : around.segment.end].lstrip()):
+        return False
     return rule.trigger is None or _triggered(rule, seen, place, around, condition.within)
 
 

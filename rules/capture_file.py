@@ -11,6 +11,7 @@ from ..extractors.words import lazy
 from ..model import Act, CueKind, Speaker
 from ..rulefile import Language, Model, RuleFile, passed_before
 from ..values import VALUE_TYPES, Bound, TimeType
+from .shape_names import Shape
 
 PLACEHOLDERS = ("value", "old", "label", "entity", "topic", "any")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -38,6 +39,9 @@ class ValueCondition(Model):
     copula: bool = Field(False, description="Only where a verb of stating (is, 是) stands before the value.")
     labelled: bool | None = Field(None, description="True: only with a label; false: only without one.")
     label_words: int | None = Field(None, ge=1, description="Only with a label of at most so many words.")
+    not_before: list[str] = Field(
+        default_factory=list, description='Not where one of these words follows the value at once ("5% wider").'
+    )
     within: int = Field(40, ge=1, description="Most characters between trigger and value.")
 
     @field_validator("kind", "type", "bound", mode="before")
@@ -61,6 +65,7 @@ class Condition(Model):
     speaker: list[Speaker] = Field(default_factory=list, description="Only turns of these speakers; empty: all.")
     cue: list[CueKind] = Field(default_factory=list, description="A cue of one of these kinds stands in the sentence.")
     no_cue: list[CueKind] = Field(default_factory=list, description="No cue of these kinds stands in the sentence.")
+    words: list[str] = Field(default_factory=list, description="One of these words stands in the clause.")
     no_words: list[str] = Field(default_factory=list, description="None of these words stands in the clause.")
 
 
@@ -82,6 +87,10 @@ class Take(Model):
     polarity: Literal["affirmed", "negated"] | None = Field(None, description="For frames that deny by themselves.")
     until: list[str] = Field(default_factory=list, description="Words that end a text span.")
     strip: list[str] = Field(default_factory=list, description="Words taken off both ends of a text span.")
+    shape: list[Shape] = Field(
+        default_factory=list, description="Shapes of which a text span must have one: person, organization, place …"
+    )
+    no_words: list[str] = Field(default_factory=list, description="A text span holds none of these words.")
     like: str | None = Field(None, description="Pattern that a text span must match wholly.")
     longest: int = Field(60, ge=1, description="Most characters of a text span.")
 

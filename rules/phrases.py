@@ -72,6 +72,8 @@ def _core(hit: re.Match[str], segment: Segment) -> tuple[int, int]:
 def _conditions(rule: Rule, seen: View, segment: Segment) -> bool:
     if rule.no_words and rule.no_words.search(seen.low, segment.start, segment.end):
         return False
+    if rule.words and not rule.words.search(seen.low, segment.start, segment.end):
+        return False
     cues = seen.cue_kinds(segment.sentence)
     for each in rule.file.when:
         if each.speaker and seen.turn.speaker not in each.speaker:
@@ -90,6 +92,8 @@ def _candidate(
     if file.take.value == "clause":
         start, end = _trimmed(seen, rule, segment.start + hit.start(), segment.start + hit.end())
     if start >= end or (file.take.like and not re.fullmatch(file.take.like, seen.text[start:end])):
+        return None
+    if not _shaped(seen, book, rule, segment, hit, segment.start + hit.start(name), start, end):
         return None
     if rule.trigger is not None and not _triggered(rule, seen, groups, start, end):
         return None
@@ -148,6 +152,19 @@ def _candidate(
         surface=seen.turn.text[original[0] : original[1]].strip(), evidence=tuple(sorted({whole, (low, high)})),
         mentions=inside, rule=file.ref, language="zh" if seen.scan.lang == "zh" else "en",
     )  # fmt: skip
+
+
+def _shaped(
+    seen: View, book: Book, rule: Rule, segment: Segment, hit: re.Match[str], begin: int, start: int, end: int
+) -> bool:
+    """True for a value of the shape that the rule asks, without the words it refuses."""
+    if rule.refused is not None and rule.refused.search(seen.low, start, end):
+        return False
+    shapes = rule.file.take.shape
+    if not shapes:
+        return True
+    repair = rule.file.act == "state" and _cue_act(seen, start, end, segment, segment.start + hit.start()) == "correct"
+    return book.shapes.fits(seen, shapes, begin, start, end, repair=repair)
 
 
 def _typed(place: Place, file: CaptureFile) -> bool:

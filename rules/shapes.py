@@ -1,0 +1,125 @@
+"""Shapes of values taken as text: what may be a name, a body, a place, a law, a role; anything else is no value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ..extractors.vocabulary import VocabularyFile
+from ..extractors.words import lazy
+from .labels import words_pattern
+from .shape_names import SHAPES, Shape
+from .view import View
+
+# Mentions that are a value of the shape by themselves.
+_KINDS: dict[Shape, frozenset[str]] = {
+    "person": frozenset({"person"}),
+    "organization": frozenset({"organization"}),
+    "place": frozenset({"place", "address"}),
+    "law": frozenset({"place"}),
+    "forum": frozenset({"place"}),
+}
+_CAPITALISED: frozenset[Shape] = frozenset({"person", "organization", "place", "law"})
+# "Sorry, I meant north creek": a repair may name what no list and no capital tells.
+_REPAIRED: frozenset[Shape] = frozenset({"place", "role"})
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_WORD = r"[A-Z\u00c0-\u00de0-9][\w&'\u2019.()/-]*"
+_JOIN = r"(?:of|the|and|de|del|della|van|von|der|den|di|da|du|la|le|al|bin|for|on|upon|in|&)"
+_NAME = re.compile(rf"(?=[^a-z]*[A-Z\u00c0-\u00de]){_WORD}(?:,? (?:{_JOIN} )*{_WORD}){{0,7}}")
+_HEAD_END = re.compile(r"\s(?:of|at|for|in|with|and|on)\s.*$")
+_ROMANISED = re.compile(r"[\u3400-\u9fff]{1,8}(?:·[\u3400-\u9fff]{1,8})+")
+_PET = re.compile(r"[小老阿][\u3400-\u9fff]{1,2}|([\u3400-\u9fff])\1")
+
+
+@dataclass(frozen=True)
+class ShapeWords:
+    """The words of one shape, from its vocabulary ``shapes.<name>``."""
+
+    whole: re.Pattern[str]  # values taken as they are
+    ends: re.Pattern[str]  # words at the end that make the shape
+    never: re.Pattern[str]  # whole values that are none
+    opens: re.Pattern[str]  # beginnings that make none
+    closes: re.Pattern[str]  # endings that make none
+    holds: re.Pattern[str]  # words that stand in none
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """All shapes with their words, and the surnames a Chinese name begins with."""
+
+    words: Mapping[str, ShapeWords]
+    surname: re.Pattern[str]
+
+    def fits(
+        self, seen: View, shapes: Iterable[Shape], begin: int, start: int, end: int, *, repair: bool = False
+    ) -> bool:
+        """True when the text has one of the shapes; ``begin`` is where it began before articles were taken off."""
+        return any(self._fits(seen, shape, begin, start, end, repair) for shape in shapes)
+
+    def _fits(self, seen: View, shape: Shape, begin: int, start: int, end: int, repair: bool) -> bool:
+        words = self.words[shape]
+        text, low = seen.text[start:end], seen.low[start:end]
+        raw = seen.low[min(begin, start) : end].lstrip()
+        if words.never.fullmatch(low) or words.holds.search(low) or words.closes.search(low):
+            return False
+        if words.opens.match(raw) or words.opens.match(low):
+            return False
+        if shape == "thing" or words.whole.fullmatch(low) or (repair and shape in _REPAIRED):
+            return True
+        kinds = _KINDS.get(shape, frozenset())
+        if any(p.kind in kinds and p.start <= start and end <= p.end for p in seen.places):
+            return True
+        if not _HAN.search(text):
+            if shape in _CAPITALISED and _NAME.fullmatch(text):
+                return True
+            return self._ends_latin(shape, text, low)
+        end_word = words.ends.search(low)
+        if end_word is not None:
+            return end_word.start() > 0 or (shape == "role" and len(low) > 1)
+        return shape == "person" and self._chinese_name(text)
+
+    def _ends_latin(self, shape: Shape, text: str, low: str) -> bool:
+        ends = self.words[shape].ends
+        if shape == "role":
+            return ends.search(_HEAD_END.sub("", low)) is not None
+        return any(c.isupper() for c in text) and any(ends.search(word) for word in low.replace(",", " ").split())
+
+    def _chinese_name(self, text: str) -> bool:
+        if _ROMANISED.fullmatch(text) or _PET.fullmatch(text):
+            return True
+        surname = self.surname.match(text)
+        return surname is not None and 1 <= len(text) - surname.end() <= 2
+
+
+def shapes_of(vocabularies: Mapping[str, VocabularyFile]) -> Shapes:
+    """The shapes with the words of their vocabularies; a set without one leaves that list empty."""
+    surnames = vocabularies.get("words.surname.zh")
+    return Shapes(
+        words={shape: _words(vocabularies.get(f"shapes.{shape}")) for shape in SHAPES},
+        surname=words_pattern(surnames.entries() if surnames is not None else (), "start"),
+    )
+
+
+def _words(file: VocabularyFile | None) -> ShapeWords:
+    labels = file.labels if file is not None else {}
+
+    def pattern(*concepts: str, place: str = "any") -> re.Pattern[str]:
+        return words_pattern([word for concept in concepts for word in labels.get(concept, ())], place)
+
+    return ShapeWords(
+        whole=pattern("whole"), ends=_ends(labels.get("ends", ())), never=pattern("never"),
+        opens=pattern("opens", "edges", place="start"), closes=pattern("closes", "edges", place="end"),
+        holds=pattern("holds"),
+    )  # fmt: skip
+
+
+def _ends(words: Iterable[str]) -> re.Pattern[str]:
+    """A word at the end; "-er" stands for the ending of a word."""
+    listed = sorted(words)
+    suffixes = [word[1:] for word in listed if word.startswith("-")]
+    plain = words_pattern([word for word in listed if not word.startswith("-")], "end").pattern
+    if not suffixes:
+        return lazy(plain)
+    longest = sorted(suffixes, key=lambda w: (-len(w), w))
+    return lazy(rf"(?:{plain}|[a-z](?:{'|'.join(re.escape(word) for word in longest)})$)")
