@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+import re2
 from pydantic import Field, model_validator
 
 from ..rulefile import Language, RuleFile
+from .words import linear
 
 Scalar = str | int | bool
 
@@ -18,6 +20,10 @@ class VocabularyFile(RuleFile):
     language: Language = Field("any", description="Language of the words.")
     words: list[str] | dict[str, Scalar] = Field(default_factory=list, description="A list, or word → value.")
     labels: dict[str, list[str]] = Field(default_factory=dict, description="Concept → the words that mean it.")
+    patterns: dict[str, str] = Field(
+        default_factory=dict,
+        description="Name → linear pattern (RE2: no look-around), small and capital letters alike.",
+    )
     source: str = Field("", description="Where the words come from, with version and licence when not our own.")
 
     @model_validator(mode="after")
@@ -27,8 +33,13 @@ class VocabularyFile(RuleFile):
             for word in words:
                 if seen.setdefault(word.casefold(), concept) != concept:
                     raise ValueError(f"{word!r} stands under {seen[word.casefold()]!r} and under {concept!r}")
-        if not self.words and not self.labels:
-            raise ValueError("a vocabulary needs words or labels")
+        for name, source in self.patterns.items():
+            try:
+                linear(source)
+            except re2.error as error:
+                raise ValueError(f"pattern {name!r}: {error}") from None
+        if not self.words and not self.labels and not self.patterns:
+            raise ValueError("a vocabulary needs words, labels or patterns")
         return self
 
     def entries(self) -> dict[str, Scalar]:

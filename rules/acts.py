@@ -12,12 +12,10 @@ from .frames import Frame
 from .replaced import Replaced
 from .view import Place, View
 
-_NOW_AFTER = re.compile(r"\s*(?:now\b|instead\b|from now on\b|了\s*$)")
-_DAY_ALONE = re.compile(r"(?:the\s+)?\d{1,2}(?:st|nd|rd|th)|[0-9一二三四五六七八九十廿]{1,3}(?:日|号)", re.IGNORECASE)
 _DAY = re.compile(r"\d{4}-\d{2}-(\d{2})")
 
 
-def act_of(seen: View, place: Place, around: Frame, replaced: Replaced) -> Act:
+def act_of(seen: View, book: Book, place: Place, around: Frame, replaced: Replaced) -> Act:
     """The strongest act that cues and the verb before the value give."""
     kinds = {cue.kind for cue, _, _ in seen.cues if place.index in cue.covers}
     old = replaced.old_of(place.index)
@@ -31,7 +29,11 @@ def act_of(seen: View, place: Place, around: Frame, replaced: Replaced) -> Act:
         return "correct"
     if "adjustment" in kinds:
         return "adjust"
-    if "change" in kinds or around.act == "change" or _NOW_AFTER.match(seen.low[place.end : around.segment.end]):
+    if (
+        "change" in kinds
+        or around.act == "change"
+        or book.lex.said["now_after"].match(seen.low[place.end : around.segment.end])
+    ):
         return "change"
     if "ending" in kinds and not around.copula:
         return "end"
@@ -64,11 +66,11 @@ def _uncovered_correction(seen: View, around: Frame) -> bool:
     )
 
 
-def patch_of(seen: View, place: Place, around: Frame, old: int | None) -> Patch | None:
+def patch_of(seen: View, book: Book, place: Place, around: Frame, old: int | None) -> Patch | None:
     """尾号不是8881，是8818: a number that stands for the part its label names."""
     part = around.attribute
     if place.kind == "time" and old is not None and part is None and around.bare:
-        return _day_patch(seen, place, old)
+        return _day_patch(seen, book, place, old)
     if part not in {"digits", "mail_domain", "house_number", "room", "floor", "year", "month"}:
         return None
     if place.kind not in {"number", "url", "quantity", "identifier", "time"}:
@@ -93,10 +95,10 @@ def _part_value(part: str, mention: Mention) -> str:
     return mention.text
 
 
-def _day_patch(seen: View, place: Place, old: int) -> Patch | None:
+def _day_patch(seen: View, book: Book, place: Place, old: int) -> Patch | None:
     """不是15日，是25日: days of a month that is not said, so they change the day of a date that is known."""
     texts = (seen.norm.text[place.start : place.end], seen.scan.mentions[old].text)
-    if not all(_DAY_ALONE.fullmatch(text.strip()) for text in texts):
+    if not all(book.lex.said["day_alone"].fullmatch(text.strip()) for text in texts):
         return None
     days = [_DAY.search(getattr(m.value, "edtf", None) or "") for m in (place.mention, seen.scan.mentions[old])]
     if days[0] is None or days[1] is None:
@@ -104,16 +106,16 @@ def _day_patch(seen: View, place: Place, old: int) -> Patch | None:
     return Patch(part="day_of_month", value=days[0].group(1), old=days[1].group(1))
 
 
-def bounded(value: Value, around: Frame) -> Value:
+def bounded(value: Value, around: Frame, book: Book) -> Value:
     """顾问费上限还是300万元: the label says that the value is a bound."""
-    hit = re.search(r"(上限|最高限额|封顶)|(下限)$", around.label)
+    ceiling, floor = (book.lex.said[name].search(around.label) for name in ("ceiling", "floor"))
     if not isinstance(value, Magnitude):
         return value
     raised = around.act == "change" and around.place.mention.text.lower().startswith("up to")
     if raised and value.bound == "<=":  # "the rate went up to $320" is no ceiling
         return value.model_copy(update={"bound": "="})
-    if hit and value.bound == "=" and value.amount is not None:
-        return value.model_copy(update={"bound": "<=" if hit.group(1) else ">="})
+    if (ceiling or floor) and value.bound == "=" and value.amount is not None:
+        return value.model_copy(update={"bound": "<=" if ceiling else ">="})
     return value
 
 

@@ -19,10 +19,6 @@ from .relation import compare
 
 __all__ = ["bind"]
 
-_HEARSAY = re.compile(
-    r"(?:hearsay|听说|据说|传闻|有人|大家|\bi heard\b|\bheard\b|\bthey say\b|\brumou?r)", re.IGNORECASE
-)
-
 
 @dataclass(frozen=True)
 class _Draft:
@@ -53,7 +49,7 @@ def bind(turn: Turn, candidate: Candidate, known: Known, ruleset: RulesetLike, g
     if reported and slot is not None:
         draft = _reported(turn, candidate, known, draft)
     features, flags = features_of(turn, candidate, draft, book, gate)
-    if reported and _HEARSAY.search(candidate.assertion.reported_by or ""):
+    if reported and book.lex.said["hearsay"].search(candidate.assertion.reported_by or ""):
         features["confidence"] = "low"
     act = candidate.act
     if draft.proposal is not None and act == "confirm":

@@ -142,13 +142,14 @@ def compile_book(ruleset: RulesetLike) -> Book:
     def table(name: str) -> dict[str, str]:
         return {word.lower(): str(value) for word, value in entries.get(name, {}).items()}
 
+    patterns = {k: v for _, file in sorted(vocabularies.items()) for k, v in file.patterns.items()}
     families: dict[str, list[str]] = {}
     for slot in sorted(ruleset.slots):
         name = ruleset.slots[slot].family
         if name:
             families.setdefault(name, []).append(slot)
     return Book(
-        lex=lexicon(entries, {name for slot in ruleset.slots.values() for name in slot.labels}),
+        lex=lexicon(entries, {name for slot in ruleset.slots.values() for name in slot.labels}, patterns),
         by_kind=_by_kind(rules),
         phrase_rules=tuple(rule for rule in rules if rule.phrases),
         slots=ruleset.slots,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,7 +24,6 @@ from .view import Place, View, view
 
 __all__ = ["CaptureFile", "Captured", "capture"]
 
-_OR = re.compile(r"\s*(?:or|或者?|还是)\s*")
 _CHANGING = frozenset({"change", "correct", "confirm", "retract", "end"})
 _NAMING = frozenset({"party", "owner", "witness"})
 
@@ -43,7 +41,7 @@ class Captured:
 def capture(turn: Turn, scan: Scan, ruleset: RulesetLike) -> Captured:
     """All candidates of a turn. Partial ones (no slot, no label, a fragment of a value) are left for bind."""
     book = book_of(ruleset)
-    seen = counted(split_moves(_hiding(view(turn, scan), book)), book)
+    seen = counted(split_moves(_hiding(view(turn, scan), book), book), book)
     replaced = replaced_in(seen, book)
     found: list[Candidate] = []
     used: set[int] = set()
@@ -131,14 +129,14 @@ def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Can
     old = replaced.old_of(place.index)
     before = next((p for p in seen.places if p.index == old), None)
     around = pointing(frame(seen, place, book.lex, replaced.indices, before), book)
-    act = act_of(seen, place, around, replaced)
-    rule = next((r for r in book.by_kind.get(place.kind, ()) if _fits(r, seen, place, around)), None)
+    act = act_of(seen, book, place, around, replaced)
+    rule = next((r for r in book.by_kind.get(place.kind, ()) if _fits(r, seen, book, place, around)), None)
     step = _step(seen, book, place, before, act, replaced)
     named = place.kind in {"person", "organization", "place"}
     unmoved = named or (act not in _CHANGING and old is None)
     if rule is None and not around.bare and step is None and unmoved:
         return None
-    patch = patch_of(seen, place, around, old)
+    patch = patch_of(seen, book, place, around, old)
     if patch is not None:
         base = _base(seen, place, around, None)
         base |= {"act": act if act != "state" else "correct", "form": "part", "patch": patch, "value": None}
@@ -154,10 +152,10 @@ def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Can
         base |= step_candidate(seen, book, step, adjustment, label_of_step(seen, book, step, around))
         return Candidate(**base)
     base.setdefault("act", "change" if act == "adjust" else act)
-    if _alternative(seen, place):
+    if _alternative(seen, book, place):
         base["confidence"] = "low"
     if base.get("value") is not None:
-        base["value"] = bounded(base["value"], around)
+        base["value"] = bounded(base["value"], around, book)
     said_before = seen.low[around.segment.start : place.start]
     own = place.kind in {"phone", "email", "address"} and book.lex.own.search(said_before)
     if base.get("confidence") != "low":
@@ -193,13 +191,13 @@ def _step(seen: View, book: Book, place: Place, before: Place | None, act: Act, 
     return step
 
 
-def _alternative(seen: View, place: Place) -> bool:
+def _alternative(seen: View, book: Book, place: Place) -> bool:
     """True for one of two values that exclude each other: "either $5,000 or $6,000", 6万还是8万."""
     at = seen.places.index(place)
     for other in (*seen.places[max(0, at - 2) : at], *seen.places[at + 1 : at + 3]):
         if other.kind == place.kind:
             low, high = min(place.end, other.end), max(place.start, other.start)
-            if low <= high and _OR.fullmatch(seen.low[low:high]):
+            if low <= high and book.lex.said["either"].fullmatch(seen.low[low:high]):
                 return True
     return False
 
@@ -245,7 +243,7 @@ def _qualifier_words(rule: Rule, around: Frame) -> str:
     return around.label
 
 
-def _fits(rule: Rule, seen: View, place: Place, around: Frame) -> bool:
+def _fits(rule: Rule, seen: View, book: Book, place: Place, around: Frame) -> bool:
     file = rule.file
     condition = file.condition()
     if condition is None or place.kind not in condition.kind:
@@ -263,7 +261,7 @@ def _fits(rule: Rule, seen: View, place: Place, around: Frame) -> bool:
         return False
     if place.kind == "quantity" and not around.predicate and len(around.label) == 1:
         return False  # 分两期: one character is no label
-    of = re.match(r"\s*的", seen.text[place.end :]) is not None and not around.copula
+    of = book.lex.said["of"].match(seen.text[place.end :]) is not None and not around.copula
     if place.kind == "time" and of and any(p.wall for p in seen.within(place.end, around.segment.end)):
         return False  # 去年的维护费: the time belongs to the noun
     if condition.label_words is not None and len(key(around.label).split()) > condition.label_words:

@@ -12,27 +12,6 @@ from .view import Place, Segment, View
 __all__ = ["LAST_NAMED", "Frame", "frame", "uncued"]
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
-_AFTER_LEAD = re.compile(
-    r"^(?:[\s,]*(?:我们|我方|我|把|将|要|须|必须|就|再|会|由我|给我|之前|以前|前|后|的时候|i|we|to|for|is|are|will)"
-    r"(?![a-z]))+"
-)
-_AFTER_TRAIL = re.compile(
-    r"(?:了|吧|啊|呢|的|哦|哈|啦|呗|左右|即可|就行|为止|请?(?:帮我)?记(?:一下|下来|下|住|得)|请?提醒我|please|instead|too|now|[\s,;:.!?。])+$",
-    re.IGNORECASE,
-)
-_OF = re.compile(r"^\s*的(?P<noun>[^,;。]{1,16})$")
-_NOUN_AFTER = re.compile(
-    r"^\s+(?P<noun>[a-z][a-z -]{2,24}?)(?=\[|$|\s(?:for|from|in|on|at|by|with|and|to|of)\b)", re.IGNORECASE
-)
-_JOINED = re.compile(r"^.*\b(?:is|are|was|were|has|have)\b.*\band\b", re.IGNORECASE)
-_ACCORDING = re.compile(r"(?<=.)(?:按照|按|以|照)")
-_SUBJECT_OF = re.compile(r"(?P<subject>[^\n]*[\u3400-\u9fff]{2,}?)(?:是|为|等于)[\u3400-\u9fff]{2,}的\s*$")
-_INSIDE = re.compile(r"(?P<noun>[\u3400-\u9fff]{2,4}?)(?=大概|大约|约|差不多|是|为|有|[0-9一二三四五六七八九十两])")
-_SENDING = re.compile(r"寄|发|送|打|拨|\b(?:reach|call|send|ship|deliver|mail)\b", re.IGNORECASE)
-_FOR = re.compile(r"^\s+(?:for|on)\s+(?:the\s+|my\s+|our\s+|an?\s+)?(?P<noun>[a-z][a-z -]{2,30}?)\s*$", re.IGNORECASE)
-_POINTING = re.compile(r"\s*(?:it's|it is|that's|that is|that'd be|就是|即)\s*$", re.IGNORECASE)
-_MOVED = re.compile(r"(?:都|就|也|又)?(?:改了|变了|改一下|换了|要改|有变|相应调整)$")
-_DEFINITE = re.compile(r"(?:\b(?:the|that|this)\s|那个|这个|那笔|这笔|该)\s*(?:\S+\s*){0,3}$")
 # Characters of a clause in which a label is looked for: farther away stands no label, and time stays linear.
 LONGEST = 80
 # Words of these cues are no part of a label.
@@ -89,8 +68,8 @@ def frame(view: View, place: Place, lex: Lexicon, skip: frozenset[int], old: Pla
 def _frame(view: View, place: Place, lex: Lexicon, skip: frozenset[int]) -> Frame:
     segment = view.segment_at(place.start)
     found = _before(view, place, segment, lex, skip)
-    predicate = _after(view, place, segment)
-    after = _noun_after(view, place, segment, predicate, not _content(found.text, lex))
+    predicate = _after(view, place, segment, lex)
+    after = _noun_after(view, place, segment, predicate, not _content(found.text, lex), lex)
     if after is not None:
         found, predicate = replace(after, act=found.act, copula=found.copula), ""
     found = _no_part(view, found, place)
@@ -103,7 +82,7 @@ def _frame(view: View, place: Place, lex: Lexicon, skip: frozenset[int]) -> Fram
     inherited = False
     if not _content(found.text, lex) and not (predicate and _content(predicate, lex) and not attribute):
         light = bool(found.text) or bool(predicate)
-        pointing = bool(_POINTING.match(view.text[segment.start : place.start])) and not attribute
+        pointing = bool(lex.said["pointing"].match(view.text[segment.start : place.start])) and not attribute
         more = _inherit(view, place, segment, lex, skip, light and not attribute, pointing)
         if more is not None:
             act = found.act if found.act != "state" else more.act
@@ -119,7 +98,7 @@ def _frame(view: View, place: Place, lex: Lexicon, skip: frozenset[int]) -> Fram
         entity = subject(view, segment, lex)
     return Frame(
         place, segment, found.text.strip(), found.start, found.end, predicate, found.act, found.copula, entity,
-        inherited, bool(_DEFINITE.search(raw.lower())), attribute, _alone(view, place, segment, lex),
+        inherited, bool(lex.said["definite"].search(raw.lower())), attribute, _alone(view, place, segment, lex),
     )  # fmt: skip
 
 
@@ -132,9 +111,9 @@ def _no_part(view: View, found: Peeled, place: Place) -> Peeled:
 
 def _inside(view: View, found: Peeled, lex: Lexicon, place: Place) -> Peeled:
     """年薪大概30万元: the noun gave the value its period and names it all the same."""
-    hit = _INSIDE.match(view.text, place.start, place.end)
+    hit = lex.said["noun_inside"].match(view.text, place.start, place.end)
     if hit and hit["noun"] in lex.money_nouns:
-        return replace(found, text=hit["noun"], start=place.start, end=hit.end())
+        return replace(found, text=hit["noun"], start=place.start, end=hit.end("noun"))
     return found
 
 
@@ -142,7 +121,11 @@ def _alone(view: View, place: Place, segment: Segment, lex: Lexicon) -> bool:
     if place.start - segment.start > LONGEST:
         return False
     before, after = uncued(view, segment.start, place.start), uncued(view, place.end, segment.end)
-    return not lex.peel(before).text and not _SENDING.search(before) and not _AFTER_TRAIL.sub("", after).strip()
+    return (
+        not lex.peel(before).text
+        and not lex.said["sending"].search(before)
+        and not lex.said["after_trail"].sub("", after).strip()
+    )
 
 
 def _attribute(found: Peeled, lex: Lexicon, place: Place) -> tuple[str | None, Peeled]:
@@ -160,16 +143,16 @@ def _attribute(found: Peeled, lex: Lexicon, place: Place) -> tuple[str | None, P
     return None, found
 
 
-def _noun_after(view: View, place: Place, segment: Segment, predicate: str, light: bool) -> Peeled | None:
+def _noun_after(view: View, place: Place, segment: Segment, predicate: str, light: bool, lex: Lexicon) -> Peeled | None:
     """1.35亿元的并购预算上限, "a $4.9 billion fund": the label stands after the value."""
     rest = view.text[place.end : segment.end]
     if place.kind in {"time", "phone", "email"}:
         return None
-    hit = _OF.match(rest)
+    hit = lex.said["noun_of"].match(rest)
     if hit is None and light:
-        hit = _FOR.match(rest)  # "I pay $900 a month for storage"
+        hit = lex.said["noun_for"].match(rest)  # "I pay $900 a month for storage"
     if hit is None and not _HAN.search(predicate):
-        hit = _NOUN_AFTER.match(rest)
+        hit = lex.said["noun_after"].match(rest)
         if hit and not re.search(r"\b(?:an?|the)\s*$", view.low[segment.start : place.start]):
             hit = None
     if hit is None:
@@ -207,8 +190,8 @@ def _before(view: View, place: Place, segment: Segment, lex: Lexicon, skip: froz
     for wall in [*reversed(walls), None]:
         begin = max(wall.end if wall is not None else segment.start, cursor - LONGEST)
         if begin <= cursor:
-            found = lex.peel(_cut(uncued(view, begin, cursor)))
-            joined = _JOINED.match(found.text)
+            found = lex.peel(_cut(uncued(view, begin, cursor), lex))
+            joined = lex.said["joined"].match(found.text)
             if joined:  # a sentence of its own stands before: "the beneficiary is X and the amount"
                 rest = lex.peel(found.text[joined.end() :])
                 found = rest.shifted(found.start + joined.end())
@@ -225,22 +208,24 @@ def _before(view: View, place: Place, segment: Segment, lex: Lexicon, skip: froz
     return Peeled("", place.start, place.start, act, copula)
 
 
-def _cut(region: str) -> str:
+def _cut(region: str, lex: Lexicon) -> str:
     """Chinese 按 introduces a basis, not the label: 许可费按净销售额的 6% is a licence fee."""
-    subject_of = _SUBJECT_OF.match(region)
+    subject_of = lex.said["subject_of"].match(region)
     if subject_of:  # 责任上限为合同总价的50%: what stands after the verb is the basis
         return subject_of.group("subject")
-    hit = _ACCORDING.search(region)
-    if hit and _HAN.search(region[: hit.start()]):
-        return region[: hit.start()]
+    for hit in lex.said["according"].finditer(region):
+        if _HAN.search(region[: hit.start()]):
+            return region[: hit.start()]
+        if hit.start():
+            break
     return region
 
 
-def _after(view: View, place: Place, segment: Segment) -> str:
+def _after(view: View, place: Place, segment: Segment, lex: Lexicon) -> str:
     """Words after the value up to the next value or the end of the clause."""
     walls = [p.start for p in view.within(place.end, segment.end) if p.wall]
-    text = _AFTER_TRAIL.sub("", uncued(view, place.end, min([segment.end, *walls])))
-    return _AFTER_LEAD.sub("", text.strip()).strip()
+    text = lex.said["after_trail"].sub("", uncued(view, place.end, min([segment.end, *walls])))
+    return lex.said["after_lead"].sub("", text.strip()).strip()
 
 
 def _inherit(
@@ -269,7 +254,7 @@ def _inherit(
             slips = [low for cue, low, _ in view.cues if cue.kind == "correction" and earlier.start <= low < stop]
             text = text[: max(0, min(slips) - floor)] if slips else text
         act = "state"
-        moved = _MOVED.search(text.rstrip())
+        moved = lex.said["moved"].search(text.rstrip())
         if moved:
             text, act = text[: moved.start()], "change"
         void = lex.void_after.search(text.lower())  # "I got the deadline wrong: …"

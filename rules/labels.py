@@ -11,11 +11,6 @@ from ..extractors.words import joined, lazy
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _TOKEN = re.compile(r"[\u3400-\u9fff]+|[A-Za-z0-9][A-Za-z0-9_&+-]*(?:'[a-z]+)?")
-_PASSIVE = re.compile(
-    r"\b(?:(?:has|have|had)\s+been|was|were|got|is\s+being)\s+[a-z-]+(?:ed|wn|en|ut)\s+(?:up\s+|down\s+)?to\s*$"
-    r"|(?:打折|优惠|协商|谈判|谈|调整|修改|变更|核定|审批|批准|压价|还价)后(?:是|为)?\s*$"
-)
-_DONE = frozenset({"到了", "至了", "为了", "成了"})  # 涨到了8万: the particle stands between verb and value
 _EDGE = " \t\n,;:.!?。、\"'()（）《》「」-~#@/"
 # Words that never tell two labels apart; a last "a" stays ("Option A").
 _DROPPED = frozenset(
@@ -140,6 +135,16 @@ class Peeled:
         return replace(self, text=self.text[size:], start=self.start + size)
 
 
+class Said(dict[str, re.Pattern[str]]):
+    """Ways of saying by name, from the patterns of vocabulary files; one that no file gives is never said."""
+
+    def __init__(self, sources: Mapping[str, str]) -> None:
+        super().__init__({name: lazy(source, re.IGNORECASE) for name, source in sorted(sources.items())})
+
+    def __missing__(self, name: str) -> re.Pattern[str]:
+        return lazy(r"(?!)")
+
+
 @dataclass(frozen=True)
 class Lexicon:
     """Every word list that label extraction uses, compiled from the vocabulary files of a rule set."""
@@ -164,6 +169,7 @@ class Lexicon:
     whole: re.Pattern[str]
     whole_end: re.Pattern[str]
     concepts: Mapping[str, str] = field(default_factory=dict)
+    said: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
 
     def concept(self, label_key: str) -> str:
         """The concept a label means, or the label itself: unknown labels are never merged by likeness."""
@@ -180,11 +186,13 @@ class Lexicon:
         """Strip copulas on the right and openers on the left."""
         start, end, act, copula = 0, len(text), "state", False
         low = text.lower()
-        passive = _PASSIVE.search(low)
+        passive = self.said["passive"].search(low)
         if passive:  # "has been upsized to", 打折后是
             end, act, copula = passive.start(), "change", True
         while True:
-            while end > start and (low[end - 1] in _EDGE or low[max(start, end - 2) : end] in _DONE):
+            while end > start and (
+                low[end - 1] in _EDGE or self.said["done"].fullmatch(low[max(start, end - 2) : end])
+            ):
                 end -= 1
             hit = self._last(low, start, end)
             if hit is None or self._cuts(low, start, hit, end) or (text[hit:end] == "A" and hit > start):  # "Option A"
@@ -263,7 +271,9 @@ def _stronger(one: str, other: str) -> str:
     return max(one, "state" if other == "copula" else other, key=order.index)
 
 
-def lexicon(entries: Mapping[str, Mapping[str, object]], label_lexicons: Iterable[str]) -> Lexicon:
+def lexicon(
+    entries: Mapping[str, Mapping[str, object]], label_lexicons: Iterable[str], patterns: Mapping[str, str]
+) -> Lexicon:
     """Compile from ``{vocabulary id: {word: value}}``; a vocabulary that is missing counts as empty.
 
     ``label_lexicons`` are the vocabularies that slots name for their labels.
@@ -303,4 +313,5 @@ def lexicon(entries: Mapping[str, Mapping[str, object]], label_lexicons: Iterabl
         whole=words_pattern(table("labels.whole"), "start"),
         whole_end=words_pattern(table("labels.whole"), "end"),
         concepts=concepts,
+        said=Said(patterns),
     )

@@ -8,36 +8,30 @@ from datetime import date, timedelta
 
 from ..model import Mention
 from ..values import Magnitude, TimeValue, Value
+from .book import Book
 from .view import Place, View
 
-_VERB = re.compile(
-    r"\b(?:chang|rais|lower|increas|decreas|reduc|mov|cut|extend|postpon|push|drop|slip|bump|trim|fell|fall|rose|rise|"
-    r"grew|grow|went|go(?:es|ing)?|declin|shift|resched)\w*\b[^,;.]{0,40}$|(?:改|换|调|升|降|涨|提高|推迟|延|增|减)[^,;。]{0,6}$",
-    re.IGNORECASE,
-)
-_DELTA = re.compile(r"\b(?:fell|rose|grew|dropped|declined)(?:\s+by)?\s*(?:us|hk)?[$€£¥]?\s*$")
-_TO = re.compile(r"\bto\b|到|至", re.IGNORECASE)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
-def split_moves(seen: View) -> View:
+def split_moves(seen: View, book: Book) -> View:
     """The view with such ranges replaced by their second value."""
     changed: dict[int, Mention] = {}
     moved: dict[int, Value] = {}
     for place in seen.places:
         mention = place.mention
-        glued = _glued(seen, place)
+        glued = _glued(seen, book, place)
         if glued is not None:
             start = seen.norm.span(place.start + 1, place.end)[0]
             shorter = {"value": glued, "start": start, "text": mention.text[start - mention.start :]}
             changed[place.index] = mention.model_copy(update=shorter)
             continue
-        if not _TO.search(mention.text):
+        if not book.lex.said["move_to"].search(mention.text):
             continue
         segment = seen.segment_at(place.start)
         before = seen.low[segment.start : place.start]
-        starts = mention.text.lower().startswith(("from", "从", "由"))
-        if not _VERB.search(before) or not (starts or _DELTA.search(before)):
+        starts = book.lex.said["from"].match(mention.text) is not None
+        if not book.lex.said["move_verb"].search(before) or not (starts or book.lex.said["move_by"].search(before)):
             continue
         second = _second(mention.value)
         if second is not None:
@@ -50,12 +44,12 @@ def split_moves(seen: View) -> View:
     return replace(seen, scan=seen.scan.model_copy(update={"mentions": mentions}), moved=moved)
 
 
-def _glued(seen: View, place: Place) -> TimeValue | None:
+def _glued(seen: View, book: Book, place: Place) -> TimeValue | None:
     """延后5天 and 提前三天 are no "next five days" and "last three days": the verb took the first character along."""
     value = place.mention.value
     if not isinstance(value, TimeValue) or value.type != "interval" or place.start == 0:
         return None
-    if seen.text[place.start - 1 : place.start + 1] not in {"延后", "推后", "提前", "拖后"}:
+    if not book.lex.said["glued"].fullmatch(seen.text[place.start - 1 : place.start + 1]):
         return None
     days = _DAY.findall(value.edtf or "")
     if len(days) != 2:

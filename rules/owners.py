@@ -10,13 +10,11 @@ from .view import Place, Segment, View
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
 LAST_NAMED = "@last"  # a pronoun: bind puts the entity named last in its place
-_MINE = re.compile(r"(?:我的?|我们的?|咱|my|our)$")
 _NAME = r"[A-Z][\w&.-]*(?:\s[A-Z][\w&.-]*){0,3}"
 _OWNED = re.compile(rf"(?P<name>{_NAME})'s\s+")
 _SUBJECT_VERB = re.compile(
     rf"^(?:and\s+)?(?P<name>{_NAME})\s+(?:works|lives|earns|owns|owes|pays|moved|is based|was based)\b"
 )
-_SUBJECT_KIN = re.compile(r"^(?:和|and\s+)?(?:我们?的?|my\s+|our\s+)")
 _APPOSITION = re.compile(
     r"^\s*(?P<name>[A-Z][\w'-]+(?:\s[A-Z][\w'-]+)?)(?=\s)|^(?P<zh>[\u3400-\u9fff]{2,3}?)(?=在|住|的|是|说)"
 )
@@ -33,7 +31,7 @@ def owner(view: View, found: Peeled, lex: Lexicon, place: Place) -> tuple[str | 
     hit = lex.pronouns.match(low)
     if hit:
         return LAST_NAMED, _rest(found, hit.end())
-    if _MINE.search(before):
+    if lex.said["mine_before"].search(before):
         hit = lex.kin.match(low)
         if hit and hit.end() == len(low) and place.kind in {"person", "organization"}:
             return None, found  # "my assistant is Joel Marsh" names the assistant
@@ -51,7 +49,7 @@ def owner(view: View, found: Peeled, lex: Lexicon, place: Place) -> tuple[str | 
                 inner = lex.peel(found.text[cut:])
                 return None, replace(inner.shifted(start + cut), act=found.act, copula=found.copula)
             words = [w for w in key(rest).split() if w not in lex.light]
-            if re.match(r"\s*(?:的|'s)", rest) or words:
+            if lex.said["possessive"].match(rest) or words:
                 return name.mention.text, _rest(found, name.end - start)
     owned = _OWNED.match(label)
     if owned:
@@ -81,7 +79,7 @@ def _rest(found: Peeled, cut: int) -> Peeled:
 def subject(view: View, segment: Segment, lex: Lexicon) -> str | None:
     """The subject of a clause when it is somebody else: "my brother lives at …", 我朋友阿杰在…."""
     text = view.text[segment.start : min(segment.end, segment.start + 80)].strip()
-    mine = _SUBJECT_KIN.match(text.lower())
+    mine = lex.said["subject_kin"].match(text.lower())
     if mine:
         rest = text[mine.end() :]
         kin = lex.kin.match(rest.lower())

@@ -10,10 +10,6 @@ from ..model import Act, Assertion, Candidate
 from .book import Book
 from .view import Place, View
 
-_FELL = re.compile(r"(?:\b(?:fell|rose|grew|dropped|declined|rise|fall|up|down)(?:\s+by)?|降了|涨了|减少了?|增加了?)$")
-_ON_TO = re.compile(r"\s*(?:to|,?\s*(?:降|升|涨|增|减)?[到至])\s*")
-_INSTEAD = re.compile(r"\s*(?:改为|改成|改到|换成|换为|变为|变成|调整为|->|→|=>)\s*$")
-
 
 @dataclass(frozen=True)
 class Replaced:
@@ -46,7 +42,7 @@ def replaced_in(seen: View, book: Book) -> Replaced:
             by[place.index] = repaired[place.index]
             acts[place.index] = "change" if _told_as_change(seen, place.index) else "correct"
             continue
-        if _is_way(seen, place):
+        if _is_way(seen, book, place):
             ways.add(place.index)
             continue
         act = _voided(seen, book, place)
@@ -63,10 +59,13 @@ def replaced_in(seen: View, book: Book) -> Replaced:
     return Replaced(by, acts, alone, frozenset(ways))
 
 
-def _is_way(seen: View, place: Place) -> bool:
+def _is_way(seen: View, book: Book, place: Place) -> bool:
     """ "Fell $1.4 million to $22.1 million": the first is the way, the second is where it ends."""
     gap = seen.low[place.end : _next_start(seen, place)]
-    return bool(_ON_TO.fullmatch(gap) and _FELL.search(seen.low[max(0, place.start - 24) : place.start].rstrip()))
+    return bool(
+        book.lex.said["step_to"].fullmatch(gap)
+        and book.lex.said["step_taken"].search(seen.low[max(0, place.start - 24) : place.start].rstrip())
+    )
 
 
 def _repaired(seen: View) -> dict[int, int]:
@@ -91,18 +90,18 @@ def _told_as_change(seen: View, index: int) -> bool:
 def _voided(seen: View, book: Book, place: Place) -> Act | None:
     segment = seen.segment_at(place.start)
     after = seen.low[place.end : min(segment.end, place.end + 14)]
-    hit = re.match(r"\s*(?:[\u3400-\u9fff]{0,2}?|is|was)?\s*", after)
+    hit = book.lex.said["before_void"].match(after)
     start = 0
     for start in {0, hit.end() if hit else 0, *range(1, 4)}:
         found = book.lex.void_after.match(after, start)
-        if found and not (start and re.search(r"[是为到]", after[:start])):
+        if found and not (start and book.lex.said["verb_inside"].search(after[:start])):
             return _act_name(book.lex.void_after_acts[found.group()])
     gap = seen.low[place.end : _next_start(seen, place)]
     before = seen.low[max(segment.start, place.start - 24) : place.start].rstrip()
-    if _INSTEAD.match(gap):
+    if book.lex.said["instead"].match(gap):
         return "change" if _partner(seen, book, place) is not None else None
     found = book.lex.void_before.search(before)
-    if found and found.group() not in {"从", "由", "from"}:
+    if found and not book.lex.said["from"].fullmatch(found.group()):
         return _act_name(book.lex.void_before_acts[re.sub(r"\s+", " ", found.group())])
     if found and place.kind in {"money", "percent", "quantity", "number"}:
         return "change" if _partner(seen, book, place) is not None else None
