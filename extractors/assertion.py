@@ -92,7 +92,7 @@ def _merged(cues: list[Cue]) -> list[Cue]:
 
 def _matches(masked: Masked, layout: Layout, compiled: CompiledCues, speaker: str) -> list[_Found]:
     found: list[_Found] = []
-    for unit in compiled.possible(masked.text):
+    for unit in compiled.possible(masked.text, masked.normalized.text):
         family = unit.family
         if family.speakers is not None and speaker not in family.speakers:
             continue

@@ -14,7 +14,7 @@ from ..model import CueKind, Speaker
 from ..rulefile import Language, Model, RuleFile, passed_before
 from ..values import Kind
 from .vocabulary import VocabularyFile
-from .words import lazy, linear
+from .words import Signs, lazy, linear
 
 Direction = Literal["forward", "backward", "both", "clause", "sentence", "turn"]
 Place = Literal["anywhere", "turn_start", "sentence_start", "clause_start", "clause_end", "sentence_end", "whole_turn"]
@@ -193,22 +193,16 @@ class CompiledCues:
 
     def __init__(self, units: Sequence[Unit], sources: Sequence[str]) -> None:
         self.units = tuple(units)
-        self._sources = tuple(sources)
+        # Units that look inside mentions are asked of the unmasked text; the others never match there.
         self._inner = tuple(n for n, unit in enumerate(self.units) if unit.family.in_mentions)
-        options = re2.Options()
-        options.max_mem = 256 << 20
-        options.log_errors = False
-        self._set = re2.Set.SearchSet(options)
-        for source in self._sources:
-            self._set.Add(source)
-        if self._sources:
-            self._set.Compile()
+        self._outer = tuple(n for n, unit in enumerate(self.units) if not unit.family.in_mentions)
+        self._signs = Signs(sources[n] for n in self._outer)
+        self._inner_signs = Signs(sources[n] for n in self._inner)
 
-    def possible(self, masked: str) -> list[Unit]:
-        """The units that can match a text, in file order, and those that look inside mentions."""
-        if not self.units:
-            return []
-        hits = set(self._set.Match(masked) or ()) | set(self._inner)
+    def possible(self, masked: str, text: str) -> list[Unit]:
+        """The units that can match, in file order: in the masked text, or in the text with its mentions."""
+        hits = [self._outer[n] for n in self._signs.within(masked)]
+        hits += [self._inner[n] for n in self._inner_signs.within(text)]
         return [self.units[n] for n in sorted(hits)]
 
 

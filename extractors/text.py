@@ -121,7 +121,11 @@ _SIGNS = _Signs()
 
 
 def normalize(text: str) -> Normalized:
-    """Normalise one turn's text; linear in its length."""
+    """Normalise one turn's text; linear in its length. A turn and its labels are asked for many times over."""
+    return _remembered(text) if len(text) <= _LONGEST_REMEMBERED else _normalize(text)
+
+
+def _normalize(text: str) -> Normalized:
     same = text.translate(_SIGNS)
     if _ODD not in same and not _BLANKS.search(same):
         return Normalized(text, same, range(len(text)), range(1, len(text) + 1))
@@ -144,3 +148,7 @@ def normalize(text: str) -> Normalized:
     if not joined.isascii():
         joined = joined.translate(_simplified())
     return Normalized(text, joined, tuple(starts), tuple(ends))
+
+
+_LONGEST_REMEMBERED = 500  # characters, so that what is remembered stays below a few MB
+_remembered = lru_cache(maxsize=512)(_normalize)

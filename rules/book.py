@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Protocol
 
 from ..extractors.vocabulary import VocabularyFile
@@ -13,6 +14,7 @@ from ..model import Scan, Turn
 from .capture_file import CaptureFile, phrase_pattern
 from .gates import Gated
 from .labels import Lexicon, key, lexicon, words_pattern
+from .prefilter import Prefilter
 from .shapes import Shapes, shapes_of
 from .slots import SlotFile
 
@@ -66,7 +68,8 @@ class Book:
 
     lex: Lexicon
     by_kind: Mapping[str, tuple[Rule, ...]]
-    phrase_rules: tuple[Rule, ...]
+    frames: tuple[tuple[Rule, re.Pattern[str]], ...]  # all sentence frames, rules by priority
+    frame_filter: Prefilter
     slots: Mapping[str, SlotFile]
     slot_words: Mapping[str, re.Pattern[str]]
     adjust: Mapping[str, str]
@@ -93,6 +96,13 @@ class Book:
     concepts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     recent_turns: int = 12
     nearer_by: int = 4
+
+    def possible_frames(self, low: str) -> Iterator[tuple[Rule, list[re.Pattern[str]]]]:
+        """The sentence frames that can match a text of small letters, rule by rule."""
+        possible = (self.frames[number] for number in self.frame_filter.possible(low))
+        for _, group in groupby(possible, key=lambda frame: id(frame[0])):
+            listed = list(group)
+            yield listed[0][0], [pattern for _, pattern in listed]
 
     def family(self, slot: str) -> tuple[str, ...]:
         """The slots that look for each other's labels, this one first."""
@@ -151,7 +161,8 @@ def compile_book(ruleset: RulesetLike) -> Book:
     return Book(
         lex=lexicon(entries, {name for slot in ruleset.slots.values() for name in slot.labels}, patterns),
         by_kind=_by_kind(rules),
-        phrase_rules=tuple(rule for rule in rules if rule.phrases),
+        frames=tuple((rule, pattern) for rule in rules for pattern in rule.phrases),
+        frame_filter=Prefilter([phrase for rule in rules for phrase in rule.file.phrases]),
         slots=ruleset.slots,
         slot_words={name: words_pattern(slot.words) for name, slot in sorted(ruleset.slots.items()) if slot.words},
         adjust=table("acts.adjust_verbs"),

@@ -13,7 +13,8 @@ from typing import Any, Literal
 import re2
 from pydantic import Field, field_validator, model_validator
 
-from ..extractors.text import Normalized, normalize
+from ..extractors.text import normalize
+from ..extractors.words import Signs
 from ..model import CueKind, Scan, Speaker, Turn
 from ..rulefile import Language, Model, RuleFile
 from ..values import VALUE_TYPES
@@ -85,10 +86,10 @@ class Gated:
 @dataclass(frozen=True, slots=True)
 class _Gate:
     file: GateFile
-    pattern: Any | None
-    veto: Any | None
+    sign: int | None  # number of its pattern among the signs of all gates
+    veto: int | None
 
-    def holds(self, turn: Turn, scan: Scan, text: Normalized) -> bool:
+    def holds(self, turn: Turn, scan: Scan, size: int, kinds: set[str], cues: set[str], signs: set[int]) -> bool:
         file = self.file
         if not file.counts_on(turn.said_at.date()):
             return False
@@ -96,21 +97,19 @@ class _Gate:
             return False
         if file.language not in ("any", scan.lang):
             return False
-        if file.longest is not None and len(text.text) > file.longest:
+        if file.longest is not None and size > file.longest:
             return False
-        kinds = {mention.kind for mention in scan.mentions}
         if file.mentions == "none" and kinds:
             return False
-        if isinstance(file.mentions, list) and not kinds <= set(file.mentions):
+        if isinstance(file.mentions, list) and not kinds.issubset(file.mentions):
             return False
-        cues = {cue.kind for cue in scan.cues}
-        if file.cues and not cues & set(file.cues):
+        if file.cues and cues.isdisjoint(file.cues):
             return False
-        if self.pattern is not None and not self.pattern.search(text.lower):
+        if not kinds.isdisjoint(file.unless.mentions) or not cues.isdisjoint(file.unless.cues):
             return False
-        if kinds & set(file.unless.mentions) or cues & set(file.unless.cues):
+        if self.sign is not None and self.sign not in signs:
             return False
-        return self.veto is None or not self.veto.search(text.lower)
+        return self.veto not in signs
 
 
 class Gates:
@@ -118,23 +117,29 @@ class Gates:
 
     def __init__(self, files: Iterable[GateFile], words_of: Callable[[str], Iterable[str]]) -> None:
         ordered = sorted(files, key=lambda file: (-file.priority, file.id))
-        self._gates = tuple(_compiled(file, words_of) for file in ordered)
+        sources: list[str] = []
+        self._gates = tuple(_compiled(file, words_of, sources) for file in ordered)
+        self._signs = Signs(sources)
 
     def judge(self, turn: Turn, scan: Scan) -> Gated | None:
         """The first gate that holds for the turn, or None."""
         if not self._gates:
             return None
         text = normalize(turn.text)
+        kinds = {mention.kind for mention in scan.mentions}
+        cues: set[str] = {cue.kind for cue in scan.cues}
+        signs = set(self._signs.within(text.lower))
         for gate in self._gates:
-            if gate.holds(turn, scan, text):
+            if gate.holds(turn, scan, len(text.text), kinds, cues, signs):
                 return Gated(gate.file.gives, gate.file.ref)
         return None
 
 
-def _compiled(file: GateFile, words_of: Callable[[str], Iterable[str]]) -> _Gate:
+def _compiled(file: GateFile, words_of: Callable[[str], Iterable[str]], sources: list[str]) -> _Gate:
+    """The gate; its patterns are added to ``sources``."""
     words = [*file.words, *(word for name in file.lexicon for word in words_of(name))]
     signs = "|".join([*_alternatives(words), *(f"(?:{pattern})" for pattern in file.patterns)])
-    pattern = None
+    sign = veto = None
     if signs:
         core = f"(?:{signs})"
         if file.match == "whole":
@@ -144,10 +149,14 @@ def _compiled(file: GateFile, words_of: Callable[[str], Iterable[str]]) -> _Gate
             core = rf"^{_BETWEEN}{core}"
         elif file.match == "end":
             core = rf"{core}{_BETWEEN}$"
-        pattern = re2.compile(core)
+        sign = len(sources)
+        sources.append(core)
     refuse = [*file.unless.words, *(word for name in file.unless.lexicon for word in words_of(name))]
     vetoes = [*_alternatives(refuse), *(f"(?:{pattern})" for pattern in file.unless.patterns)]
-    return _Gate(file, pattern, re2.compile("|".join(vetoes)) if vetoes else None)
+    if vetoes:
+        veto = len(sources)
+        sources.append("|".join(vetoes))
+    return _Gate(file, sign, veto)
 
 
 def _alternatives(words: Sequence[str]) -> list[str]:

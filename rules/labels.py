@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from ..extractors.text import normalize
 from ..extractors.words import joined, lazy
@@ -63,6 +64,10 @@ def is_han(text: str) -> bool:
 
 def tokens(label: str) -> tuple[str, ...]:
     """Words of a label: runs of Chinese characters, English words without possessive, plural and article."""
+    return _remembered(label) if len(label) <= _LONGEST_REMEMBERED else _tokens(label)
+
+
+def _tokens(label: str) -> tuple[str, ...]:
     out = []
     found = _TOKEN.findall(normalize(label).text)
     for index, said in enumerate(found):
@@ -78,6 +83,10 @@ def tokens(label: str) -> tuple[str, ...]:
         if word:
             out.append(word)
     return tuple(out)
+
+
+_LONGEST_REMEMBERED = 200  # characters: labels, never whole turns
+_remembered = lru_cache(maxsize=4096)(_tokens)
 
 
 def _acronym(word: str, text: str) -> bool:

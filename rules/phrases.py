@@ -41,14 +41,14 @@ _MODAL = re.compile(
 def phrase_candidates(seen: View, book: Book, taken_back: frozenset[int]) -> Iterator[Candidate]:
     """Candidates of all frames that match, each stretch of text used once, rules by priority."""
     claimed: list[tuple[int, int]] = []
-    for rule in book.phrase_rules:
+    for rule, patterns in book.possible_frames(seen.low):
         file = rule.file
         if file.language != "any" and file.language != seen.scan.lang:
             continue
         for segment in seen.segments:
             if segment.end - segment.start > LONGEST:
                 continue
-            for pattern in rule.phrases:
+            for pattern in patterns:
                 hit = pattern.search(seen.text[segment.start : segment.end])
                 if hit is None or not _conditions(rule, seen, segment):
                     continue
