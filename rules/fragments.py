@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from ..extractors.assertion import assertion_of
@@ -23,14 +22,6 @@ PATCHES: dict[str, tuple[str, ...]] = {
     "mail_domain": ("email",), "domain": ("email",),
     "digits": ("phone", "identifier"),
 }  # fmt: skip
-
-
-_ASKS = re.compile(
-    r"\b(?:what(?:'s| is| are| was)?|which|when(?:'s| is)?|how (?:much|many|long) (?:is|are|do|does|can)|could you|"
-    r"can you|please|tell me|give me|may i have|do you have|your)\b|"
-    r"请问|您的?|你的?|是多少|是什么|多少|什么|哪天|哪里|几|告诉我",
-    re.IGNORECASE,
-)
 
 
 def fragments(seen: View, book: Book, found: Sequence[Candidate], used: frozenset[int]) -> Iterator[Candidate]:
@@ -82,7 +73,7 @@ def _alone(seen: View, book: Book, part: Part) -> bool:
         label = label.replace(other.text, "")
     known = not label or key(label) in book.lex.attributes
     known = known or any(words.fullmatch(label.lower()) for words in book.slot_words.values())
-    after = re.sub(r"[\s,;:.!?。]|吧|了|哦|啊|呢|please|instead|号|日|楼|室", "", seen.low[end : segment.end])
+    after = book.lex.said["part_filler"].sub("", seen.low[end : segment.end])
     return known and len(after) <= 1
 
 
@@ -99,9 +90,9 @@ def _old_part(seen: View, book: Book, part: Part) -> bool:
     after = seen.low[end : min(segment.end, end + 10)]
     if book.lex.void_after.match(after.lstrip()):
         return True
-    if re.search(r"(?:不是|而不是|并非|\bnot|\bfrom|从|由)$", before):
+    if book.lex.said["part_old_before"].search(before):
         return True
-    return bool(re.match(r"\s*(?:号|楼|室)?\s*(?:改为|改成|换成|变成)", after))
+    return bool(book.lex.said["part_old_after"].match(after))
 
 
 def _part_act(seen: View, book: Book, part: Part, old: list[Part]) -> Act | None:
@@ -139,7 +130,8 @@ def _withdrawals(seen: View, book: Book, found: Sequence[Candidate], used: froze
 def _unchanged(seen: View, book: Book, found: Sequence[Candidate]) -> Iterator[Candidate]:
     """还款日没变, "the deposit stays the same": said again, without its value."""
     for segment in seen.segments:
-        text = seen.low[segment.start : segment.end].rstrip(" 了吧的")
+        text = seen.low[segment.start : segment.end]
+        text = book.lex.said["particles_end"].sub("", text)
         hit = book.unchanged.search(text)
         low, high = seen.original(segment.start, segment.end)
         if hit is None or any(low <= c.start < high for c in found) or seen.within(segment.start, segment.end):
@@ -153,7 +145,7 @@ def _asked(seen: View, book: Book) -> Iterator[Candidate]:
     """The agent asks for a value ("What is the budget?"): the next turn may answer with nothing else."""
     for segment in seen.segments:
         text = seen.low[segment.start : segment.end]
-        marked = seen.text[segment.end : segment.end + 1] in {"?", "？"} or _ASKS.search(text)
+        marked = seen.text[segment.end : segment.end + 1] in {"?", "？"} or book.lex.said["asks"].search(text)
         if not marked or len(text) > 80:
             continue
         hits = [
@@ -164,7 +156,7 @@ def _asked(seen: View, book: Book) -> Iterator[Candidate]:
         if not hits:
             continue
         _, slot, hit = max(hits, key=lambda found: found[0])
-        label = book.lex.peel(_ASKS.sub(" ", text[: hit.end()])).text
+        label = book.lex.peel(book.lex.said["asks"].sub(" ", text[: hit.end()])).text
         whole = _whole(seen, segment, "propose", "law.asked@1", seen.original(segment.start, segment.end))
         yield whole.model_copy(update={"slot": slot, "qualifier": book.qualifier(slot, label)})
         return

@@ -12,12 +12,6 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 LAST_NAMED = "@last"  # a pronoun: bind puts the entity named last in its place
 _NAME = r"[A-Z][\w&.-]*(?:\s[A-Z][\w&.-]*){0,3}"
 _OWNED = re.compile(rf"(?P<name>{_NAME})'s\s+")
-_SUBJECT_VERB = re.compile(
-    rf"^(?:and\s+)?(?P<name>{_NAME})\s+(?:works|lives|earns|owns|owes|pays|moved|is based|was based)\b"
-)
-_APPOSITION = re.compile(
-    r"^\s*(?P<name>[A-Z][\w'-]+(?:\s[A-Z][\w'-]+)?)(?=\s)|^(?P<zh>[\u3400-\u9fff]{2,3}?)(?=在|住|的|是|说)"
-)
 
 
 def owner(view: View, found: Peeled, lex: Lexicon, place: Place) -> tuple[str | None, Peeled]:
@@ -27,19 +21,19 @@ def owner(view: View, found: Peeled, lex: Lexicon, place: Place) -> tuple[str | 
     before = view.low[max(0, start - 6) : start].rstrip()
     hit = lex.others.match(low)
     if hit and (_HAN.match(hit.group()) or re.match(r"['s\s]|$", low[hit.end() :])):
-        return hit.group(), _rest(found, hit.end())
+        return hit.group(), _rest(lex, found, hit.end())
     hit = lex.pronouns.match(low)
     if hit:
-        return LAST_NAMED, _rest(found, hit.end())
+        return LAST_NAMED, _rest(lex, found, hit.end())
     if lex.said["mine_before"].search(before):
         hit = lex.kin.match(low)
         if hit and hit.end() == len(low) and place.kind in {"person", "organization"}:
             return None, found  # "my assistant is Joel Marsh" names the assistant
         named = next((p for p in view.places if p.kind == "person" and _after_kin(view, p, hit, start)), None)
         if named is not None and hit is not None and named.end < end:  # "my boss Ana Brill can be reached on"
-            return named.mention.text, _rest(found, named.end - start)
+            return named.mention.text, _rest(lex, found, named.end - start)
         if hit and (_HAN.match(hit.group()) or re.match(r"(?:'s|\s|$)", low[hit.end() :])):
-            return label[: hit.end()], _rest(found, hit.end())
+            return label[: hit.end()], _rest(lex, found, hit.end())
     for name in view.places:
         if name.kind in {"person", "organization"} and name.start == start and name.end <= end:
             rest = view.text[name.end : end]
@@ -50,16 +44,16 @@ def owner(view: View, found: Peeled, lex: Lexicon, place: Place) -> tuple[str | 
                 return None, replace(inner.shifted(start + cut), act=found.act, copula=found.copula)
             words = [w for w in key(rest).split() if w not in lex.light]
             if lex.said["possessive"].match(rest) or words:
-                return name.mention.text, _rest(found, name.end - start)
+                return name.mention.text, _rest(lex, found, name.end - start)
     owned = _OWNED.match(label)
     if owned:
-        return owned["name"], _rest(found, owned.end("name"))
+        return owned["name"], _rest(lex, found, owned.end("name"))
     if place.kind == "quantity" and re.fullmatch(r"[A-Z][\w&.-]*(?:\s[A-Z][\w&.-]+)+", label):
         return label, found.emptied(end)
     if place.kind in {"phone", "email", "address"}:
-        owned = re.match(r"(?P<name>[^的]{2,12})的(?P<rest>.+)$", label)
+        owned = lex.said["owner_of"].match(label)
         if owned and lex.concept(key(owned["name"])) == key(owned["name"]):
-            return owned["name"], _rest(found, owned.end("name"))
+            return owned["name"], _rest(lex, found, owned.end("name"))
     return None, found
 
 
@@ -70,9 +64,9 @@ def _after_kin(view: View, place: Place, kin: re.Match[str] | None, start: int) 
     )
 
 
-def _rest(found: Peeled, cut: int) -> Peeled:
+def _rest(lex: Lexicon, found: Peeled, cut: int) -> Peeled:
     rest = found.text[cut:]
-    trimmed = re.sub(r"^(?:\s*(?:'s|的|方的|方))?\s*", "", rest)
+    trimmed = lex.said["owner_end"].sub("", rest)
     return found.dropped(len(found.text) - len(trimmed))
 
 
@@ -85,12 +79,10 @@ def subject(view: View, segment: Segment, lex: Lexicon) -> str | None:
         kin = lex.kin.match(rest.lower())
         if kin and (_HAN.match(kin.group()) or re.match(r"\s", rest[kin.end() :])):
             after = rest[kin.end() :]
-            named = _APPOSITION.match(after)
+            named = lex.said["apposition"].match(after)
             if named:
                 return named["name"] or named["zh"]
-            if re.match(
-                r"费|款|金|价|\s+(?:fee|cost|price|budget|rate|bill|number|address|email|phone)s?\b", after.lower()
-            ):
+            if lex.said["priced_noun"].match(after.lower()):
                 return None
             return rest[: kin.end()]
     other = re.match(r"(?:the\s+)?", text, re.IGNORECASE)
@@ -99,7 +91,7 @@ def subject(view: View, segment: Segment, lex: Lexicon) -> str | None:
         role = pattern.match(text.lower(), at)
         if role and re.match(r"\s+[a-z]+s\b(?!\s+(?:is|are|was))", text.lower()[role.end() :]):
             return text[at : role.end()].lower()  # "client wants a 10% discount"
-    verb = _SUBJECT_VERB.match(text)
+    verb = lex.said["subject_verb"].match(text)
     return verb["name"] if verb and verb["name"].lower() not in {"i", "we", "it", "this", "that"} else None
 
 

@@ -15,27 +15,8 @@ from .owners import spoken_of
 from .view import Place, Segment, View
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
-_TAIL = re.compile(
-    r"(?:[\s,;:.!?。、\"']|了|吧|啊|呢|哦|哈|啦|呗|就行|即可|please|now|instead|from now on)+$", re.IGNORECASE
-)
-_HEAD = re.compile(r"^(?:[\s,;:.!?。、\"']|the\s|an?\s|是|的|(?:it|that)\s+)+", re.IGNORECASE)
-_COMPANY = re.compile(
-    r"(?:公司|集团|银行|事务所|委员会|法院|中心|大学|基金|合伙|厂|店|局|院|会|"
-    r"\b(?:ltd|llc|llp|inc|plc|corp|gmbh|bank|trust|company|partners|group|fund|co)\.?)$",
-    re.IGNORECASE,
-)
 # A clause without any mark of punctuation for so long is no sentence of a person; frames would cost too much there.
 LONGEST = 200
-_PRONOUN = re.compile(r"^(?:他们|她们|他|她|它|they|he|she|it|their|his|her|its)$", re.IGNORECASE)
-_SELF = re.compile(r"^(?:我们|我方|我|咱们|本人|i|we|me|us|my|our|i've|i'm|we're)$", re.IGNORECASE)
-_OWNED = re.compile(r"^(?:我的?|我们的?|my|our)\s*", re.IGNORECASE)
-NEGATION = re.compile(
-    r"(?:不可以|不能|不得|不准|不允许|不是|没有|不|没|别|禁止|\bnot\b|\bnever\b|n't\b|\bno longer\b)", re.IGNORECASE
-)
-# Frames begin after words that only open a clause ("另外", "by the way").
-_MODAL = re.compile(
-    r"(?:可以|能够|能|准许|允许|\bare\b|\bis\b|\bmay\b|\bcan\b|\ballowed\b|\bpermitted\b)", re.IGNORECASE
-)
 
 
 def phrase_candidates(seen: View, book: Book, taken_back: frozenset[int]) -> Iterator[Candidate]:
@@ -88,14 +69,14 @@ def _candidate(
 ) -> Candidate | None:
     file, groups = rule.file, hit.groupdict()
     name = "value" if groups.get("value") else "topic"
-    start, end = _trimmed(seen, rule, segment.start + hit.start(name), segment.start + hit.end(name))
+    start, end = _trimmed(seen, book, rule, segment.start + hit.start(name), segment.start + hit.end(name))
     if file.take.value == "clause":
-        start, end = _trimmed(seen, rule, segment.start + hit.start(), segment.start + hit.end())
+        start, end = _trimmed(seen, book, rule, segment.start + hit.start(), segment.start + hit.end())
     if start >= end or (file.take.like and not re.fullmatch(file.take.like, seen.text[start:end])):
         return None
     if not _shaped(seen, book, rule, segment, hit, segment.start + hit.start(name), start, end):
         return None
-    if rule.trigger is not None and not _triggered(rule, seen, groups, start, end):
+    if rule.trigger is not None and not _triggered(book, rule, seen, groups, start, end):
         return None
     if file.slot == "none" and any(_whole_parts(seen, start, end)):
         return None
@@ -105,11 +86,15 @@ def _candidate(
     mention = _mention_at(seen, start, end, condition.kind if condition else _kinds(file.take.text_kind), taken_back)
     if condition is not None and mention is None:
         return None
+    if condition is None and mention is not None and mention.start > start and _HAN.match(seen.text, start):
+        mention = None  # 在和瑞律师事务所工作: the frame tells where the name begins better than 和 does
     if mention is None and any(
         2 * (min(p.end, end) - max(p.start, start)) > end - start for p in seen.places if _typed(p, file)
     ):
         return None  # a value with a kind of its own is bound by its kind
-    inside = tuple(p.index for p in seen.within(segment.start + hit.start(), segment.start + hit.end()))
+    # "I sold the van last week": what dates a change is no date of its own.
+    until = segment.end if file.act in {"end", "change"} else segment.start + hit.end()
+    inside = tuple(p.index for p in seen.within(segment.start + hit.start(), until))
     if mention is not None:
         value: Value = mention.mention.value
         if isinstance(value, NameValue) and mention.start == start < end < mention.end:
@@ -125,13 +110,13 @@ def _candidate(
             )
         )
     else:
-        value = _text_value(rule, seen, start, end)
+        value = _text_value(book, rule, seen, start, end)
         inside = tuple(i for i in inside if _overlaps(seen, i, hit, segment) or seen.scan.mentions[i].kind == "time")
     low, high = seen.original(start, end)
     old = None
     if groups.get("old"):
-        begin, close = _trimmed(seen, rule, segment.start + hit.start("old"), segment.start + hit.end("old"))
-        old = _text_value(rule, seen, begin, close) if begin < close else None
+        begin, close = _trimmed(seen, book, rule, segment.start + hit.start("old"), segment.start + hit.end("old"))
+        old = _text_value(book, rule, seen, begin, close) if begin < close else None
     qualifier = _qualifier(book, rule, groups, value)
     act: Act = file.act
     if act == "state":
@@ -143,7 +128,7 @@ def _candidate(
     if file.take.polarity is not None:
         assertion = assertion.model_copy(update={"polarity": file.take.polarity})
     if file.take.qualifier == "topic":
-        assertion = _topic_assertion(seen, segment, hit, assertion)
+        assertion = _topic_assertion(seen, book, segment, hit, assertion)
     bare = file.slot == "none"
     return Candidate(
         act=act, slot=None if bare else file.slot, qualifier=None if bare else qualifier,
@@ -172,13 +157,13 @@ def _typed(place: Place, file: CaptureFile) -> bool:
     return place.wall or (file.slot == "none" and place.kind != "number")
 
 
-def _triggered(rule: Rule, seen: View, groups: dict[str, str | None], start: int, end: int) -> bool:
+def _triggered(book: Book, rule: Rule, seen: View, groups: dict[str, str | None], start: int, end: int) -> bool:
     assert rule.trigger is not None
     assert rule.file.trigger is not None
     label = groups.get("label")
     hits = list(rule.trigger.finditer(label.lower())) if label else []
     if label and hits:  # "the mediator's fee" names no mediator
-        return not re.sub(r"名称|名字|姓名|\s*(?:'s)?\s*name|\s", "", label.lower()[hits[-1].end() :])
+        return not book.lex.said["name_noun"].sub("", label.lower()[hits[-1].end() :])
     return not (label and rule.file.trigger.place == "label" and rule.file.take.qualifier == "trigger") and bool(
         rule.trigger.search(seen.low[start:end])
     )
@@ -219,14 +204,14 @@ def _kinds(text_kind: str) -> list[str]:
     }.get(text_kind, [])  # fmt: skip
 
 
-def _trimmed(seen: View, rule: Rule, start: int, end: int) -> tuple[int, int]:
+def _trimmed(seen: View, book: Book, rule: Rule, start: int, end: int) -> tuple[int, int]:
     text = seen.text
     while True:
         before = (start, end)
-        head = _HEAD.match(text[start:end])
+        head = book.lex.said["text_head"].match(text[start:end])
         if head:
             start += head.end()
-        tail = _TAIL.search(text[start:end])
+        tail = book.lex.said["text_tail"].search(text[start:end])
         if tail:
             end = start + tail.start()
         if rule.strip is not None:
@@ -252,13 +237,13 @@ def _mention_at(seen: View, start: int, end: int, kinds: list[str], taken_back: 
     return found[0] if found and not set(kinds) <= {"person", "organization"} else None
 
 
-def _text_value(rule: Rule, seen: View, start: int, end: int) -> Value:
+def _text_value(book: Book, rule: Rule, seen: View, start: int, end: int) -> Value:
     low, high = seen.original(start, end)
     text = seen.norm.original[low:high]
     kind = rule.file.take.text_kind
     if kind == "place":
         return PlaceValue(name=text)
-    if kind == "organization" or (kind == "name" and _COMPANY.search(text)):
+    if kind == "organization" or (kind == "name" and book.lex.said["company"].search(text)):
         return OrganizationValue(name=text)
     if kind in {"person", "name"}:
         return PersonValue(name=text)
@@ -275,7 +260,7 @@ def _qualifier(book: Book, rule: Rule, groups: dict[str, str | None], value: Val
     if take.startswith("fixed:"):
         return take[6:]
     if take == "topic":
-        return topic_key(groups.get("topic") or groups.get("value") or value.canonical)
+        return topic_key(book, groups.get("topic") or groups.get("value") or value.canonical)
     label = groups.get("label") or ""
     if take == "trigger" and rule.trigger is not None:
         hit = rule.trigger.search((label or value.canonical).lower())
@@ -283,14 +268,14 @@ def _qualifier(book: Book, rule: Rule, groups: dict[str, str | None], value: Val
     return book.qualifier(rule.file.slot, book.lex.peel(label).text) if label else ""
 
 
-def topic_key(words: str) -> str:
+def topic_key(book: Book, words: str) -> str:
     """A fact without a value, compared by its content words: negation and modal verbs stand apart."""
-    bare = _MODAL.sub(" ", NEGATION.sub(" ", words))
+    bare = book.lex.said["modal"].sub(" ", book.lex.said["negation"].sub(" ", words))
     return key(bare)
 
 
-def _topic_assertion(seen: View, segment: Segment, hit: re.Match[str], found: Assertion) -> Assertion:
-    negated = NEGATION.search(seen.text, segment.start + hit.start(), segment.start + hit.end())
+def _topic_assertion(seen: View, book: Book, segment: Segment, hit: re.Match[str], found: Assertion) -> Assertion:
+    negated = book.lex.said["negation"].search(seen.text, segment.start + hit.start(), segment.start + hit.end())
     return found.model_copy(update={"polarity": "negated" if negated else "affirmed"})
 
 
@@ -338,12 +323,12 @@ def _entity(seen: View, book: Book, rule: Rule, groups: dict[str, str | None], s
     words = _uncued_words(seen, groups.get("entity") or "").strip(" ,:;'\"")
     if not words:
         return spoken_of(seen, segment, book.lex)
-    words = re.sub(r"(?:'s|的)$", "", words)
-    if _SELF.match(words) or not book.lex.peel(words).text:
+    words = book.lex.said["possessive_end"].sub("", words)
+    if book.lex.said["self"].match(words) or not book.lex.peel(words).text:
         return None
-    if _PRONOUN.match(words):
+    if book.lex.said["pronoun"].match(words):
         return "@last"
-    owned = _OWNED.match(words)
+    owned = book.lex.said["owned"].match(words)
     rest = words[owned.end() :] if owned else words
     kin = book.lex.kin.match(rest.lower())
     if kin and owned and rest[kin.end() :].strip():
