@@ -172,7 +172,7 @@ class Memory:
         def new_id(turn: Turn, bound: Bound) -> str:
             candidate = bound.candidate
             place = (turn.turn_id, candidate.rule, candidate.start, candidate.end, bound.slot, bound.qualifier)
-            return hmac.new(secret, "\x1f".join(map(str, place)).encode(), hashlib.sha256).hexdigest()[:32]
+            return hmac.digest(secret, "\x1f".join(map(str, place)).encode(), "sha256").hex()[:32]
 
         return decide(
             turn, found, known, self.ruleset, self.engine, reconcile, self.word, new_id, self.runtime

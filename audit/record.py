@@ -61,8 +61,13 @@ def _plain(value: Any) -> bool:
             keys = "".join(value)
         except TypeError:
             return False
-        return keys.isascii() and keys.isprintable() and "" not in value and all(map(_plain, value.values()))
-    return (kind is list or kind is tuple) and all(map(_plain, value))
+        return keys.isascii() and keys.isprintable() and "" not in value and _all_plain(value.values())
+    return (kind is list or kind is tuple) and _all_plain(value)
+
+
+def _all_plain(values: Iterable[Any]) -> bool:
+    """Most are strings, which need no call of their own."""
+    return all(_plain(each) for each in values if type(each) is not str)
 
 
 def _refuse(value: Any, where: str) -> None:
@@ -117,7 +122,7 @@ def derived_salts(secret: bytes) -> Salts:
 
     def salt(namespace: str, seq: int, name: str) -> bytes:
         message = canonical([namespace, seq, name]).encode()
-        return hmac.new(secret, message, hashlib.sha256).digest()
+        return hmac.digest(secret, message, "sha256")
 
     return salt
 

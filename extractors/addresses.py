@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from .addresses_en import EnglishAddresses
@@ -10,6 +11,10 @@ from .chart import Edge
 from .places_en import EnglishPlaces
 from .recognizer import Lookup, Setting, as_written, named_as_written, recognizer
 from .text import Normalized
+
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_LATIN = re.compile(r"[A-Za-z]")
+_DIGIT = re.compile(r"\d")
 
 
 class Addresses:
@@ -23,11 +28,11 @@ class Addresses:
     def recognise(self, text: Normalized, setting: Setting) -> Iterable[Edge]:
         """Mentions of kind address and place; parts ``floor``, ``room`` and ``house_number``."""
         flat = text.text
-        if any("\u3400" <= char <= "\u9fff" for char in flat):
+        if _HAN.search(flat):
             written = as_written(text)
             yield from (named_as_written(edge, flat, written) for edge in self._chinese.find(flat))
-        if any(char.isascii() and char.isalpha() for char in flat):
-            if any(char.isdigit() for char in flat):
+        if _LATIN.search(flat):
+            if _DIGIT.search(flat):
                 yield from self._english.find(flat)
             yield from self._places.find(flat, text.lower)
 

@@ -75,6 +75,7 @@ _DOMAIN = lazy(
 )
 _URL_TAIL = lazy(r"[.,:;!?'\"]+$")
 _HOST = lazy(r"^\w+://(?:[^/@]*@)?([^/:?#]+)")
+_DIGIT = re.compile(r"\d")
 _GROUP = lazy(r"(?<![A-Za-z0-9.,:/$€£¥\-])\d{3,8}(?![A-Za-z0-9%/:\-]|[.,]\d)")
 
 
@@ -108,7 +109,7 @@ class Contacts:
                     taken.append((edge.start, edge.end))
                     yield edge
             yield from self._domains(flat, taken)
-        if any(c.isdigit() for c in flat):
+        if _DIGIT.search(flat):
             yield from self._phones(flat, setting, taken)
             for hit in _GROUP.finditer(flat):
                 if not _overlaps(taken, *hit.span()):

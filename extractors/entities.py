@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from . import names_en, names_zh
 from .chart import Edge
 from .recognizer import Lookup, Setting, as_written, named_as_written, recognizer
 from .text import Normalized
+
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_CAPITAL = re.compile(r"[A-Z]")
 
 
 class Entities:
@@ -20,11 +24,11 @@ class Entities:
     def recognise(self, text: Normalized, setting: Setting) -> Iterable[Edge]:
         """Mentions of kind person and organization."""
         flat = text.text
-        chinese = any("\u3400" <= char <= "\u9fff" for char in flat)
+        chinese = _HAN.search(flat) is not None
         if chinese:
             written = as_written(text)
             yield from (named_as_written(edge, flat, written) for edge in self._chinese.find(flat, setting.hints))
-        if any("A" <= char <= "Z" for char in flat):
+        if _CAPITAL.search(flat):
             yield from self._english.find(flat, () if chinese else setting.hints, setting.tables)
 
 

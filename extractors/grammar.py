@@ -304,7 +304,7 @@ class Grammar:
         """Mentions, exposed parts and refused spans of one text, in the order of the text."""
         normalized = normalize(text) if isinstance(text, str) else text
         given = context or Context()
-        context = replace(given, tables={**self.tables, **given.tables})
+        context = given if given.tables is self.tables else replace(given, tables={**self.tables, **given.tables})
         recognised = [e for r in self.recognizers for e in r.recognise(normalized, context)]
         edges = self.edges(normalized, recognised)
         mentions, refused, taken = _select(edges, normalized, context)

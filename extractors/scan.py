@@ -79,7 +79,8 @@ def scan(
     normalized = normalize(text)
     language = lang or language_of(normalized.text)
     hints = model_hints(normalized.text, language) if ner else ()
-    context = Context(said_at, timezone, locale, language, speaker, ner=ner, hints=hints)
+    tables = extraction.grammar.tables
+    context = Context(said_at, timezone, locale, language, speaker, tables, ner=ner, hints=hints)
     found = extraction.grammar.find(normalized, context)
     cues = assertion.find_cues(normalized, found.mentions, found.parts, extraction.cues, language, speaker)
     return Scan(

@@ -111,6 +111,8 @@ def _proposed(candidate: Candidate) -> Candidate:
 
 def _undated(seen: View, found: list[Candidate]) -> list[Candidate]:
     """Without the moments that only date a step: 昨天大盘跌了2%, "from May 1 the rent goes up by $100"."""
+    if not any(c.act == "adjust" for c in found):
+        return found
     steps = {seen.segment_at(seen.norm.inside(c.start, c.end)[0]).index for c in found if c.act == "adjust"}
     kept = []
     for candidate in found:

@@ -12,6 +12,7 @@ from ..extractors.words import joined, lazy
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _TOKEN = re.compile(r"[\u3400-\u9fff]+|[A-Za-z0-9][A-Za-z0-9_&+-]*(?:'[a-z]+)?")
+_SPACES = re.compile(r"\s\s+|[^\S ]")
 _EDGE = " \t\n,;:.!?。、\"'()（）《》「」-~#@/"
 # Words that never tell two labels apart; a last "a" stays ("Option A").
 _DROPPED = frozenset(
@@ -89,6 +90,14 @@ _LONGEST_REMEMBERED = 200  # characters: labels, never whole turns
 _remembered = lru_cache(maxsize=4096)(_tokens)
 
 
+def _begins(low: str, at: int) -> bool:
+    """True where a word may begin: no ASCII word goes on from the character before."""
+    if at == 0 or not (low[at].isascii() and low[at].isalnum()):
+        return True
+    before = low[at - 1]
+    return not (before == "'" or (before.isascii() and before.isalnum()))
+
+
 def _acronym(word: str, text: str) -> bool:
     """IT and US among small letters are no pronouns."""
     return len(word) > 1 and word.isupper() and any(letter.islower() for letter in text)
@@ -129,7 +138,7 @@ class Peeled:
 
     def shifted(self, by: int) -> Peeled:
         """The same label seen from farther to the left."""
-        return replace(self, start=self.start + by, end=self.end + by)
+        return Peeled(self.text, self.start + by, self.end + by, self.act, self.copula)
 
     def emptied(self, at: int) -> Peeled:
         """No label, the act kept."""
@@ -159,7 +168,6 @@ class Lexicon:
     """Every word list that label extraction uses, compiled from the vocabulary files of a rule set."""
 
     lead: re.Pattern[str]
-    trail: re.Pattern[str]
     trail_acts: Mapping[str, str]
     light: frozenset[str]
     attributes: Mapping[str, str]
@@ -228,18 +236,13 @@ class Lexicon:
         return whole is not None and begin + whole.start() < at
 
     def _last(self, low: str, start: int, end: int) -> int | None:
-        """Where a word of ``trail`` begins that ends at ``end``; the longest one."""
-        for at in range(max(start, end - 16), end):
-            hit = self.trail.match(low, at, end)
-            if hit is not None and hit.end() == end and hit.end() > hit.start():
-                if (
-                    at > start
-                    and low[at].isascii()
-                    and low[at].isalnum()
-                    and low[at - 1].isalnum()
-                    and low[at - 1].isascii()
-                ):
-                    continue
+        """Where a word of ``trail_acts`` begins that ends at ``end``; the longest one."""
+        first = max(start, end - 16)
+        near = low[first:end]
+        folded = _SPACES.search(near) is not None  # "is  now": blanks count as one
+        for at in range(first, end):
+            word = low[at:end]
+            if (_SPACES.sub(" ", word) if folded else word) in self.trail_acts and _begins(low, at):
                 return at
         return None
 
@@ -303,7 +306,6 @@ def lexicon(
             concepts.setdefault(key(word), concept)
     return Lexicon(
         lead=words_pattern(table("labels.lead"), "start"),
-        trail=words_pattern(trail),
         trail_acts=trail,
         light=frozenset(key(w) for w in table("labels.light")),
         attributes={key(w): v for w, v in table("labels.attribute").items()},

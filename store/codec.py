@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
 from datetime import datetime
@@ -75,7 +74,7 @@ def content_digest(turn: Turn, secret: bytes) -> str:
         turn.locale,
         turn.document.model_dump(mode="json") if turn.document is not None else None,
     ]
-    return hmac.new(secret, json.dumps(content).encode(), hashlib.sha256).hexdigest()
+    return hmac.digest(secret, json.dumps(content).encode(), "sha256").hex()
 
 
 def item_body(item: MemoryItem) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, select, update
@@ -55,7 +55,8 @@ class Head:
 
     def copy(self) -> Head:
         """One for a part to move."""
-        return replace(self, frontier=replace(self.frontier))
+        frontier = Frontier(self.frontier.size, self.frontier.nodes, self.frontier.records)
+        return Head(self.secret, self.version, self.item_rows, frontier)
 
 
 @dataclass(slots=True)
