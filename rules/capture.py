@@ -283,6 +283,9 @@ def _fits(rule: Rule, seen: View, book: Book, place: Place, around: Frame) -> bo
         return False
     if rule.words and not rule.words.search(seen.low, around.segment.start, around.segment.end):
         return False
+    shapes = file.take.shape
+    if shapes and not book.shapes.fits(seen, shapes, place.start, place.start, place.end):
+        return False
     if rule.not_before and rule.not_before.match(seen.low[place.end : around.segment.end].lstrip()):
         return False
     return rule.trigger is None or _triggered(rule, seen, place, around, condition.within)

@@ -15,6 +15,8 @@ from .owners import spoken_of
 from .view import Place, Segment, View
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
+# The beginning of a name that a mention left out.
+_BEGUN = re.compile(r"[\u3400-\u9fff]+|(?:[A-Z][\w.'-]* )+")
 # A clause without any mark of punctuation for so long is no sentence of a person; frames would cost too much there.
 LONGEST = 200
 
@@ -86,8 +88,8 @@ def _candidate(
     mention = _mention_at(seen, start, end, condition.kind if condition else _kinds(file.take.text_kind), taken_back)
     if condition is not None and mention is None:
         return None
-    if condition is None and mention is not None and mention.start > start and _HAN.match(seen.text, start):
-        mention = None  # 在和瑞律师事务所工作: the frame tells where the name begins better than 和 does
+    if condition is None and mention is not None and _BEGUN.fullmatch(seen.text, start, max(start, mention.start)):
+        mention = None  # 在和瑞律师事务所工作, "in Port Elgin": the frame tells better where the name begins
     if mention is None and any(
         2 * (min(p.end, end) - max(p.start, start)) > end - start for p in seen.places if _typed(p, file)
     ):

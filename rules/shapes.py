@@ -83,7 +83,9 @@ class Shapes:
         ends = self.words[shape].ends
         if shape == "role":
             return ends.search(_HEAD_END.sub("", low)) is not None
-        return any(c.isupper() for c in text) and any(ends.search(word) for word in low.replace(",", " ").split())
+        whole = self.words[shape].whole
+        words = low.replace(",", " ").split()
+        return any(c.isupper() for c in text) and any(ends.search(word) or whole.fullmatch(word) for word in words)
 
     def _chinese_name(self, text: str) -> bool:
         if _ROMANISED.fullmatch(text) or _PET.fullmatch(text):
@@ -108,18 +110,27 @@ def _words(file: VocabularyFile | None) -> ShapeWords:
         return words_pattern([word for concept in concepts for word in labels.get(concept, ())], place)
 
     return ShapeWords(
-        whole=pattern("whole"), ends=_ends(labels.get("ends", ())), never=pattern("never"),
+        whole=pattern("whole"), ends=_ends(labels.get("ends", ())), never=_never(labels.get("never", ())),
         opens=pattern("opens", "edges", place="start"), closes=pattern("closes", "edges", place="end"),
         holds=pattern("holds"),
     )  # fmt: skip
 
 
+def _never(words: Iterable[str]) -> re.Pattern[str]:
+    """Whole values; "-ous" stands for any one word that ends so."""
+    plain, endings = _split(words)
+    return lazy(rf"(?:{words_pattern(plain).pattern}|[a-z-]+(?:{endings}))") if endings else words_pattern(plain)
+
+
 def _ends(words: Iterable[str]) -> re.Pattern[str]:
     """A word at the end; "-er" stands for the ending of a word."""
-    listed = sorted(words)
-    suffixes = [word[1:] for word in listed if word.startswith("-")]
-    plain = words_pattern([word for word in listed if not word.startswith("-")], "end").pattern
-    if not suffixes:
-        return lazy(plain)
-    longest = sorted(suffixes, key=lambda w: (-len(w), w))
-    return lazy(rf"(?:{plain}|[a-z](?:{'|'.join(re.escape(word) for word in longest)})$)")
+    plain, endings = _split(words)
+    listed = words_pattern(plain, "end")
+    return lazy(rf"(?:{listed.pattern}|[a-z](?:{endings})$)") if endings else listed
+
+
+def _split(words: Iterable[str]) -> tuple[list[str], str]:
+    """Whole words, and the endings of words as one pattern, longest first."""
+    listed = sorted(words, key=lambda w: (-len(w), w))
+    endings = "|".join(re.escape(word[1:]) for word in listed if word.startswith("-"))
+    return [word for word in listed if not word.startswith("-")], endings
