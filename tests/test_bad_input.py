@@ -397,8 +397,9 @@ def test_an_interrupt_ends_observe_without_a_traceback_and_keeps_what_was_acknow
     file, store = tmp_path / "in.jsonl", tmp_path / "m.db"
     file.write_bytes(many(3_000))
     running = subprocess.Popen(
-        [RECORDARI, "observe", str(file), "--store", str(store)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+        [RECORDARI, "observe", str(file), "--store", str(store)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        bufsize=0,  # else `communicate` misses what `readline` has read ahead
+    )  # fmt: skip
     assert running.stdout is not None
     first = running.stdout.readline()
     running.send_signal(signal.SIGINT)
