@@ -62,11 +62,12 @@ def _step(
         ahead = _direction(book, between, timed)
         behind = _direction(book, seen.low[amount[1] : segment.end][:12], timed, first=True)
         opens = is_han(verb.group()) and len(verb.group()) > 1 and not book.lex.peel(before[: verb.start()]).text
+        opens = opens and len(between) > 1 and not book.lex.said["step_noun"].fullmatch(between)
         if not told and not opens and not _touches(book, verb.group(), between, behind is not None):
             continue  # 砍掉服务费200元 has its object between; 加班费500元 is no step
         name = book.adjust[re.sub(r"\s+", " ", verb.group())]
         operator = ahead or behind if name == "direction" or (ahead or behind) else _NAMES[name]
-        if name == "later" and not timed and not (ahead or behind):
+        if name in {"later", "earlier"} and not timed and not (ahead or behind):
             operator = None
         if operator is not None:
             return Step(operator, begin, (begin + verb.start(), begin + verb.end()), amount)

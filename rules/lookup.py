@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..extractors.text import normalize
 from ..model import Candidate, Known, MemoryItem, Turn
-from ..values import AddressValue, EmailValue, Magnitude, MoneyValue, PhoneValue, TimeValue, Value
+from ..values import AddressValue, EmailValue, Magnitude, MoneyValue, PhoneValue, QuantityValue, TimeValue, Value
 from .book import Book
 from .labels import is_head, is_tail, key
 from .parts import adjustable, holds
@@ -122,7 +122,8 @@ class Lookup:
         """By a label in whichever slot it names something that fits."""
         fitting = [i for i in self._fitting() if i.entity == entity]
         named = [(i, self.book.qualifier(i.slot, label)) for i in fitting]
-        exact = [i for i, words in named if words == i.qualifier and (words or self._names(i.slot, label))]
+        units = [i for i in fitting if isinstance(i.value, QuantityValue) and key(i.value.unit or "") == key(label)]
+        exact = units or [i for i, words in named if words == i.qualifier and (words or self._names(i.slot, label))]
         near = [i for i, words in named if words and self._near(words, i.qualifier, True)]
         slot = [i for i, words in named if not words and self._names(i.slot, label)]
         for items, how in ((exact, "named"), (near, "matched"), (slot, "matched")):

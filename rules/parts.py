@@ -297,12 +297,23 @@ def on_day(value: TimeValue, day: date) -> TimeValue | None:
 
 def _longer(value: TimeValue, duration: str, back: bool) -> TimeValue | None:
     """A term longer or shorter by a duration of the same unit."""
-    one = re.fullmatch(r"P(T?)(\d+)([YMWDHS])", value.duration or "")
-    two = re.fullmatch(r"P(T?)(\d+)([YMWDHS])", duration)
-    if one is None or two is None or (one[1], one[3]) != (two[1], two[3]):
+    one, two = _counted(value.duration or ""), _counted(duration)
+    if one is None or two is None:
         return None
-    count = int(one[2]) + (-int(two[2]) if back else int(two[2]))
-    return value.model_copy(update={"duration": f"P{one[1]}{count}{one[3]}"}) if count > 0 else None
+    for coarse, fine, times in (("W", "D", 7), ("Y", "M", 12)):  # 40 days less a week are 33 days
+        if {one[1], two[1]} == {coarse, fine}:
+            one, two = (((n * times, fine) if unit == coarse else (n, unit)) for n, unit in (one, two))
+    if one[1] != two[1]:
+        return None
+    count = one[0] + (-two[0] if back else two[0])
+    clock = "T" if one[1].startswith("T") else ""
+    return value.model_copy(update={"duration": f"P{clock}{count}{one[1][-1]}"}) if count > 0 else None
+
+
+def _counted(duration: str) -> tuple[int, str] | None:
+    """A length of one unit; those of the clock are marked with T."""
+    hit = re.fullmatch(r"P(T?)(\d+)([YMWDHS])", duration)
+    return (int(hit[2]), hit[1] + hit[3]) if hit else None
 
 
 def as_date(value: TimeValue) -> date | None:
