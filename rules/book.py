@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Protocol
 
 from ..extractors.vocabulary import VocabularyFile
-from ..model import Scan, Turn
+from ..model import Scan, SlotTraits, Turn
 from .capture_file import CaptureFile, phrase_pattern
 from .gates import Gated
 from .labels import Lexicon, key, lexicon, words_pattern
@@ -71,6 +71,7 @@ class Book:
     frames: tuple[tuple[Rule, re.Pattern[str]], ...]  # all sentence frames, rules by priority
     frame_filter: Prefilter
     slots: Mapping[str, SlotFile]
+    traits: Mapping[str, SlotTraits]  # by slot; a slot of reported facts has those of the slot it reports on
     slot_words: Mapping[str, re.Pattern[str]]
     adjust: Mapping[str, str]
     adjust_pattern: re.Pattern[str]
@@ -164,6 +165,7 @@ def compile_book(ruleset: RulesetLike) -> Book:
         frames=tuple((rule, pattern) for rule in rules for pattern in rule.phrases),
         frame_filter=Prefilter([phrase for rule in rules for phrase in rule.file.phrases]),
         slots=ruleset.slots,
+        traits=_traits(ruleset.slots),
         slot_words={name: words_pattern(slot.words) for name, slot in sorted(ruleset.slots.items()) if slot.words},
         adjust=table("acts.adjust_verbs"),
         adjust_pattern=words_pattern(table("acts.adjust_verbs")),
@@ -190,6 +192,14 @@ def compile_book(ruleset: RulesetLike) -> Book:
         nearer_by=int(table("settings.bind").get("nearer_by", "4")),
         families={name: tuple(slots) for name, slots in sorted(families.items())},
     )
+
+
+def _traits(slots: Mapping[str, SlotFile]) -> dict[str, SlotTraits]:
+    found: dict[str, SlotTraits] = {}
+    for name, file in slots.items():
+        for slot in (name, f"reported.{name}"):
+            found[slot] = file.traits().model_copy(update={"slot": slot})
+    return found
 
 
 def _concepts(names: list[str], vocabularies: Mapping[str, VocabularyFile]) -> dict[str, str]:

@@ -22,7 +22,7 @@ from ..model import (
     Verdict,
 )
 from .bind import bind
-from .book import RulesetLike
+from .book import RulesetLike, book_of
 from .capture import Captured, capture
 
 if TYPE_CHECKING:
@@ -106,10 +106,7 @@ def _rested(bound: Bound) -> tuple[str, ...]:
 
 def traits(ruleset: RulesetLike, slot: str | None) -> SlotTraits:
     """What the store must know of a slot; a reported slot has the traits of the slot it reports on."""
-    file = ruleset.slots.get((slot or "").removeprefix("reported."))
-    if file is None:
-        return SlotTraits(slot=slot or "none")
-    return file.traits().model_copy(update={"slot": slot})
+    return book_of(ruleset).traits.get(slot or "") or SlotTraits(slot=slot or "none")
 
 
 def talked(turn: Turn, known: Known, bound: Bound, decision: Decision) -> Known:

@@ -39,23 +39,23 @@ class Place:
     end: int
     mention: Mention
 
-    @property
+    @cached_property
     def kind(self) -> str:
         """The kind of its value."""
         return self.mention.kind
 
-    @property
+    @cached_property
     def wall(self) -> bool:
         """True for a value that bounds the label of the next one; "now" is none, it only dates what is said."""
         return self.kind in BARRIERS and not self.now and not self.loose
 
-    @property
+    @cached_property
     def loose(self) -> bool:
         """True for a part of the day in words ("the dinner is on Friday"): it may be the label of what follows."""
         edtf = str(getattr(self.mention.value, "edtf", None) or "")
         return edtf.startswith("T") and "/" in edtf and not re.search(r"\d", self.mention.text)
 
-    @property
+    @cached_property
     def now(self) -> bool:
         """True for 现在, "right now": a time that says nothing but when it is said."""
         value = self.mention.value
@@ -72,7 +72,7 @@ class View:
     hidden: frozenset[int] = frozenset()  # mentions that are part of a word: the four of 后四位
     moved: Mapping[int, Value] = field(default_factory=dict)  # mentions that were ranges "from A to B": what they were
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The normalised text."""
         return self.norm.text
