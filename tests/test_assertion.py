@@ -94,12 +94,12 @@ def test_every_dimension_of_the_table_reaches_its_floor(lang: str) -> None:
 @pytest.mark.parametrize(
     ("text", "words", "polarity"),
     [
-        ("周三可以放款", "周三可以放款", "affirmed"),
-        ("周三不可以放款", "周三不可以放款", "negated"),
-        ("我并非不同意延期", "同意延期", "affirmed"),
-        ("合同里没约定仲裁地", "约定仲裁地", "negated"),
-        ("Wire releases are allowed", "Wire releases are allowed", "affirmed"),
-        ("Wire releases are not allowed", "Wire releases are not allowed", "negated"),
+        ("周四可以提货", "周四可以提货", "affirmed"),
+        ("周四不可以提货", "周四不可以提货", "negated"),
+        ("我并非不同意退款", "同意退款", "affirmed"),
+        ("协议里没约定交货地", "约定交货地", "negated"),
+        ("Cash withdrawals are allowed", "Cash withdrawals are allowed", "affirmed"),
+        ("Cash withdrawals are not allowed", "Cash withdrawals are not allowed", "negated"),
         ("I never eat peanuts", "eat peanuts", "negated"),
         ("I eat peanuts, not almonds", "eat peanuts", "affirmed"),
     ],
@@ -117,7 +117,7 @@ def test_a_condition_ends_with_its_clause() -> None:
 
 
 def test_a_condition_governs_its_main_clause_only_where_the_language_says_so() -> None:
-    assert judged("万一下雨，会议就改到6月9日", "6月9日")[0].modality == "hypothetical"
+    assert judged("万一堵车，面谈就改到6月11日", "6月11日")[0].modality == "hypothetical"
     assert judged("If it rains, we would meet on June 9", "June 9")[0].modality == "hypothetical"
     assert judged("If you need me, my number is $500", "$500")[0].modality == "asserted"
 
@@ -130,10 +130,10 @@ def test_a_request_put_as_a_question_is_a_request() -> None:
 
 
 def test_who_said_it_is_named() -> None:
-    assert judged("隔壁组老板说他们的费用是8万元", "8万元")[0].reported_by == "隔壁组老板"
-    assert judged("Opposing counsel is asking for $500", "$500")[0].reported_by == "Opposing counsel"
+    assert judged("隔壁部门经理说他们的费用是8万元", "8万元")[0].reported_by == "隔壁部门经理"
+    assert judged("The other side is asking for $500", "$500")[0].reported_by == "The other side"
     assert judged("听说尾款有8万元", "8万元")[0].reported_by == "hearsay"
-    assert judged("我方最多让到85万元，对方要130万元", "85万元")[0].reported_by is None
+    assert judged("我们最多出到95万元，对方要160万元", "95万元")[0].reported_by is None
 
 
 def test_the_assertion_names_the_cues_that_made_it() -> None:

@@ -127,11 +127,11 @@ def test_a_clock_time_stands_alone_or_joins_its_day(text: str, expected: str) ->
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("from 6 May to 3 July 2018", "2018-05-06/2018-07-03"),
-        ("8月14号下午6点~8月15号上午4点", "2026-08-14T18:00/2026-08-15T04:00"),
+        ("from 4 May to 2 July 2017", "2017-05-04/2017-07-02"),
+        ("8月12号下午5点~8月13号上午3点", "2026-08-12T17:00/2026-08-13T03:00"),
         ("Thursday to Saturday next week", "2026-03-26/2026-03-28"),
         ("July 13-15", "2026-07-13/2026-07-15"),
-        ("2017年8月11日至8月22日", "2017-08-11/2017-08-22"),
+        ("2016年7月10日至7月21日", "2016-07-10/2016-07-21"),
         ("3-4 pm", "T15:00/T16:00"),
         ("11am to 1pm on Friday", "2026-03-20T11:00/2026-03-20T13:00"),
         ("下午1点10分到3点", "T13:10/T15:00"),
@@ -170,10 +170,10 @@ def test_a_bound_is_an_open_interval_and_says_whether_its_day_belongs_to_it(
     [
         ("within 30 days of the Effective Date", "<=effective_date+P30D"),
         ("T+2", "T+2bd"),
-        ("no later than five Business Days after Closing", "<=closing+5bd"),
+        ("no later than six Business Days after Closing", "<=closing+6bd"),
         ("10 days after signing", "signing_date+P10D"),
         ("自合同签订之日起三个工作日内", "<=signing_date+3bd"),
-        ("收到通知之日起12个工作日内", "<=notice_date+12bd"),
+        ("收到通知之日起9个工作日内", "<=notice_date+9bd"),
         ("开售前7天", "launch-P7D"),
         ("到期前30日", "expiry-P30D"),
         ("within 60 days of the Outside Date", "<=Outside Date+P60D"),

@@ -34,14 +34,14 @@ def with_hints(text: str, given_hints: list[Hint]) -> list[str]:
     ("text", "names"),
     [
         ("我叫林国珏。", ["林国珏"]),
-        ("叫我伊万娜就行", ["伊万娜"]),
+        ("叫我索菲娅就行", ["索菲娅"]),
         ("证人改为王珊，担保人是欧阳文", ["王珊", "欧阳文"]),
         ("委托代理人：李敏律师", ["李敏"]),
         ("联系人王芳电话", ["王芳"]),
-        ("我朋友阿杰对花生过敏", ["阿杰"]),
+        ("我朋友阿康对花生过敏", ["阿康"]),
         ("邻居叫周日新和秋分女士", ["周日新", "秋分女士"]),
         ("请联系李律师或王总", ["李律师", "王总"]),
-        ("沈三的邮箱变了", ["沈三"]),
+        ("孙七的邮箱变了", ["孙七"]),
         ("受益人：克里斯·加纳", ["克里斯·加纳"]),
     ],
 )
@@ -67,7 +67,7 @@ def test_words_that_begin_like_chinese_names_are_no_people(text: str) -> None:
     assert found(text, "person") == []
 
 
-@pytest.mark.parametrize("text", ["律师费三万", "顾问费上限还是300万元", "对方律师主张违约金30%", "律师费建议定8万元"])
+@pytest.mark.parametrize("text", ["律师费三万", "顾问费上限还是300万元", "对方代理主张滞纳金25%", "律师费建议定8万元"])
 def test_a_fee_or_the_other_side_is_no_person_and_leaves_its_amount_alone(text: str) -> None:
     scanned = scan(text, extraction(), ner=False)
     assert [m.kind for m in scanned.mentions if m.kind in {"person", "money", "percent"}] in (["money"], ["percent"])
@@ -80,14 +80,14 @@ def test_the_segmenter_ends_a_name_that_runs_into_other_words() -> None:
 @pytest.mark.parametrize(
     ("text", "names"),
     [
-        ("甲方是盛和公司", ["盛和公司"]),
-        ("我和盛和公司签约", ["盛和公司"]),
-        ("我在启明会计师事务所上班", ["启明会计师事务所"]),
-        ("我上个月跳槽去了德昌会计师事务所。", ["德昌会计师事务所"]),
-        ("乙方名称应为杭州蓝石信息技术有限公司。", ["杭州蓝石信息技术有限公司"]),
-        ("由上海仲裁委员会仲裁，向北京市海淀区人民法院起诉", ["上海仲裁委员会", "北京市海淀区人民法院"]),
+        ("甲方是鸿远公司", ["鸿远公司"]),
+        ("我和鸿远公司签约", ["鸿远公司"]),
+        ("我在恒正律师事务所工作", ["恒正律师事务所"]),
+        ("我上个月跳槽去了致远律师事务所。", ["致远律师事务所"]),
+        ("乙方名称应为合肥蓝屿软件有限公司。", ["合肥蓝屿软件有限公司"]),
+        ("由武汉仲裁委员会仲裁，向北京市海淀区人民法院起诉", ["武汉仲裁委员会", "北京市海淀区人民法院"]),
         ("开户行：招商银行上海分行", ["招商银行上海分行"]),
-        ("阿杰在云岭科技上班", ["云岭科技"]),
+        ("阿康在星野科技上班", ["星野科技"]),
     ],
 )
 def test_a_chinese_organisation_begins_after_the_words_before_it(text: str, names: list[str]) -> None:
@@ -98,9 +98,9 @@ def test_a_chinese_organisation_begins_after_the_words_before_it(text: str, name
     "text",
     [
         "我们公司在开会",
-        "建议配置20万元货币基金",
+        "建议买入15万元债券基金",
         "那家银行不错",
-        "听说对面那家公司倒闭了",
+        "听说街角那家公司搬走了",
         "高新科技很重要",
         "这家公司",
         "贷款银行要求补材料",
@@ -113,14 +113,14 @@ def test_a_chinese_body_without_a_name_is_no_organisation(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "names"),
     [
-        ("My name is Tessa Crowe.", ["Tessa Crowe"]),
-        ("I'm Ivanna.", ["Ivanna"]),
-        ("The executor is Joan Dole; signed by Ivo Castell.", ["Joan Dole", "Ivo Castell"]),
+        ("My name is Ines Hartwell.", ["Ines Hartwell"]),
+        ("I'm Sofia.", ["Sofia"]),
+        ("The executor is Joan Dole; signed by Bram Oakhill.", ["Joan Dole", "Bram Oakhill"]),
         ("Mr. Holt and Dr Anna Lee met with Bo Lin.", ["Mr. Holt", "Dr Anna Lee", "Bo Lin"]),
-        ("My colleague Petra is here", ["Petra"]),
-        ("Dana Reyes works at Orwell LLP.", ["Dana Reyes"]),
+        ("My colleague Maren is here", ["Maren"]),
+        ("Nadia Ferris works at Tarrant LLP.", ["Nadia Ferris"]),
         ("Joan Dole的邮箱是 joan@example.com", ["Joan Dole"]),
-        ("Dana Reyes, our CFO, agreed.", ["Dana Reyes"]),
+        ("Nadia Ferris, our CFO, agreed.", ["Nadia Ferris"]),
         ("The trustees are Ann Holt, Bo Lin and Cy Vane.", ["Ann Holt", "Bo Lin", "Cy Vane"]),
     ],
 )
@@ -134,7 +134,7 @@ def test_an_english_person_is_found_beside_a_label_a_title_or_in_a_list(text: st
         "I'm Happy to help",
         "I'm American",
         "The witness was late",
-        "Opposing counsel is asking for more",
+        "The other side is asking for more",
         "However, our CFO agreed.",
         "Signed by the Buyer",
         "Rent is now due",
@@ -148,9 +148,9 @@ def test_capitals_alone_make_no_english_person(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "names"),
     [
-        ("The counterparty is Hollin & Frey LLC.", ["Hollin & Frey LLC"]),
-        ("Petra works at Sable Bank and lives in Leeds.", ["Sable Bank"]),
-        ("Pellham Foods has 1,200 employees", ["Pellham Foods"]),
+        ("The counterparty is Vance & Orrin LLC.", ["Vance & Orrin LLC"]),
+        ("Maren works at Fernhall Bank and lives in Leeds.", ["Fernhall Bank"]),
+        ("Orchard Foods has 1,200 employees", ["Orchard Foods"]),
         ("We sued Ramsey Textiles Ltd yesterday", ["Ramsey Textiles Ltd"]),
         ("He joined Orwell last year", ["Orwell"]),
     ],

@@ -84,7 +84,7 @@ def test_a_turn_that_cannot_be_taken_changes_nothing(memory: Memory) -> None:
 
 def test_a_conflicting_turn_of_a_group_is_told_and_the_others_stand(memory: Memory) -> None:
     at = "2026-03-18T10:00:00+08:00"
-    texts = (("a", "预算8万元"), ("a", "预算9万元"), ("b", "我的电话是13800001234"))
+    texts = (("a", "预算8万元"), ("a", "预算9万元"), ("b", "我的电话是13800002345"))
     group = [(n, read_turn({"text": text, "at": at, "turn_id": id_}, 100)) for n, (id_, text) in enumerate(texts)]
     wrong: list[tuple[int, str]] = []
     receipts = memory.observe_group(group, lambda number, message: wrong.append((number, message)))

@@ -161,7 +161,7 @@ def test_sums_in_a_row_stay_apart() -> None:
 
 
 def test_a_movement_from_one_sum_to_another_is_no_range() -> None:
-    assert said("revenue fell $1.4 million to $22.1 million") == ["money 1400000 USD", "money 22100000 USD"]
+    assert said("turnover fell $2.3 million to $31.6 million") == ["money 2300000 USD", "money 31600000 USD"]
     assert said("the price went from $10 to $12") == ["money 10 USD", "money 12 USD"]
     assert said("from $10 to $12") == ["money 10..12 USD"]
 

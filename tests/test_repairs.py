@@ -36,9 +36,9 @@ def repairs(text: str) -> list[Cue]:
         ("总价是91万元，不是19万元", "19万元", "91万元"),
         ("利率从4%改成3%", "4%", "3%"),
         ("押金由2万元调整为1万元", "2万元", "1万元"),
-        ("The fee is $12,000, scratch that, $9,500", "$12,000", "$9,500"),
-        ("It's 5.2%, or rather 4.7%", "5.2%", "4.7%"),
-        ("The total is $4,810, not $4,180", "$4,180", "$4,810"),
+        ("The fee is $13,000, scratch that, $8,700", "$13,000", "$8,700"),
+        ("It's 6.3%, or rather 5.8%", "6.3%", "5.8%"),
+        ("The total is $3,920, not $3,290", "$3,290", "$3,920"),
         ("It is not $4,180 but $4,810", "$4,180", "$4,810"),
         ("Pay $300 instead of $500", "$500", "$300"),
         ("The rate went from 4% in May to 5%", "4%", "5%"),
@@ -63,8 +63,8 @@ def test_a_repair_marks_both_sides(text: str, old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("text", "old", "new"),
     [
-        ("把乌龙茶换成美式咖啡了", "乌龙茶", "美式咖啡"),
-        ("I switched from green tea to espresso.", "green tea", "espresso"),
+        ("把普洱茶换成拿铁咖啡了", "普洱茶", "拿铁咖啡"),
+        ("I switched from rooibos to cider.", "rooibos", "cider"),
         ("Where did the tenant no wait the landlord live", "the tenant", "the landlord live"),
         ("What year, or rather what month was it", "What year", "what month was it"),
     ],

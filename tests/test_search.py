@@ -145,7 +145,7 @@ def test_superseded_items_are_found_only_in_history(store: Store) -> None:
 
 
 def test_a_new_wording_is_found_and_the_old_one_no_more(store: Store) -> None:
-    keep(store, "Mr Li drinks green tea.")
+    keep(store, "Mr Li drinks rooibos.")
     with store.writing("a") as tx:
         turn, item = tx.turn("t0"), tx.item("a-0")
         assert turn is not None

@@ -170,7 +170,7 @@ def test_a_written_date_reads_back_to_itself_in_both_languages(day: object) -> N
         assert times(said) == [text]
 
 
-@given(st.sampled_from(["明天下午三点", "from 6 May to 3 July 2018", "every Monday", "within 30 days of Closing", "P"]))
+@given(st.sampled_from(["明天下午三点", "from 4 May to 2 July 2017", "every Monday", "within 30 days of Closing", "P"]))
 def test_a_value_survives_its_own_json(text: str) -> None:
     for mention in mentions(text):
         assert isinstance(mention.value, TimeValue)
