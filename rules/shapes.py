@@ -27,6 +27,8 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 _WORD = r"[A-Z\u00c0-\u00de0-9][\w&'\u2019.()/-]*"
 _JOIN = r"(?:of|the|and|de|del|della|van|von|der|den|di|da|du|la|le|al|bin|for|on|upon|in|&)"
 _NAME = re.compile(rf"(?=[^a-z]*[A-Z\u00c0-\u00de]){_WORD}(?:,? (?:{_JOIN} )*{_WORD}){{0,7}}")
+# "from A to B", "Plan B": a letter or a number is no place.
+_LETTER = re.compile(r"(?:^|\s)[A-Za-z0-9]$")
 _HEAD_END = re.compile(r"\s(?:of|at|for|in|with|and|on)\s.*$")
 _ROMANISED = re.compile(r"[\u3400-\u9fff]{1,8}(?:·[\u3400-\u9fff]{1,8})+")
 _PET = re.compile(r"[小老阿][\u3400-\u9fff]{1,2}|([\u3400-\u9fff])\1")
@@ -64,6 +66,8 @@ class Shapes:
         if words.never.fullmatch(low) or words.holds.search(low) or words.closes.search(low):
             return False
         if words.opens.match(raw) or words.opens.match(low):
+            return False
+        if shape == "place" and _LETTER.search(text):
             return False
         if shape == "thing" or words.whole.fullmatch(low) or (repair and shape in _REPAIRED):
             return True
