@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..model import Bound, Candidate, Known, MemoryItem, Proposal, Turn
 from ..values import AddressValue, Magnitude, MoneyValue, NumberValue, QuantityValue, TextValue, TimeValue, Value
@@ -20,8 +19,7 @@ from .relation import compare
 __all__ = ["bind"]
 
 
-@dataclass(frozen=True)
-class _Draft:
+class _Draft(NamedTuple):
     """A candidate while it is being completed."""
 
     slot: str | None
@@ -97,7 +95,7 @@ def _placed(turn: Turn, candidate: Candidate, known: Known, book: Book, look: Lo
             old = look.by_old(candidate.slot)
             found = old if old.item is not None else found
         if found.item is None and not found.rivals and candidate.qualifier is None:
-            return replace(draft, qualifier="", binding="named")
+            return draft._replace(qualifier="", binding="named")
         return _settled(draft, found, candidate, book)
     if candidate.act == "adjust" and candidate.qualifier:  # it is named: nothing else can be meant
         found = look.by_label(candidate.qualifier, entity)
@@ -125,22 +123,22 @@ def _asked(turn: Turn, candidate: Candidate, known: Known, book: Book, draft: _D
         if kind not in slot.value and not (kind == "number" and slot.value[0] in {"money", "quantity"}):
             continue
         found = look.named(slot.slot, said.qualifier or "", turn.entity)
-        return replace(draft, slot=slot.slot, qualifier=said.qualifier or "", binding="recent", target=found.item)
+        return draft._replace(slot=slot.slot, qualifier=said.qualifier or "", binding="recent", target=found.item)
     return None
 
 
 def _settled(draft: _Draft, found: Found, candidate: Candidate, book: Book) -> _Draft:
     if found.rivals:
-        return replace(
-            draft, binding="ambiguous", rivals=found.rivals, question=_question(found.rivals, candidate, book)
+        return draft._replace(
+            binding="ambiguous", rivals=found.rivals, question=_question(found.rivals, candidate, book)
         )
     if found.item is None:
-        return replace(draft, binding="named" if draft.slot else "none", qualifier=draft.qualifier or "")
+        return draft._replace(binding="named" if draft.slot else "none", qualifier=draft.qualifier or "")
     item = found.item
     keeps_own = draft.slot is not None and book.slots[draft.slot].cardinality == "many" if draft.slot else False
     if keeps_own and found.how == "named":
-        return replace(draft, qualifier=draft.qualifier or item.qualifier, target=item, binding="named")
-    return replace(draft, slot=item.slot, qualifier=item.qualifier, entity=item.entity, target=item, binding=found.how)
+        return draft._replace(qualifier=draft.qualifier or item.qualifier, target=item, binding="named")
+    return draft._replace(slot=item.slot, qualifier=item.qualifier, entity=item.entity, target=item, binding=found.how)
 
 
 def _entity(turn: Turn, candidate: Candidate, known: Known, book: Book) -> str:
@@ -186,7 +184,7 @@ def _answer(candidate: Candidate, known: Known, draft: _Draft, look: Lookup) -> 
         bare = candidate.form == "bare" or candidate.slot is None
         if bare and candidate.old is None and (same or candidate.act in {"state", "correct", "confirm", "change"}):
             placed = _from_proposal(draft, proposal, known, look)
-            return replace(placed, value=candidate.value if not same else given)
+            return placed._replace(value=candidate.value if not same else given)
         if same and candidate.act == "confirm" and candidate.slot == proposal.candidate.slot:
             return _from_proposal(draft, proposal, known, look)
     return None
@@ -198,8 +196,7 @@ def _from_proposal(draft: _Draft, proposal: Proposal, known: Known, look: Lookup
     entity = given.entity or draft.entity
     if target is None and given.slot is not None:
         target = look.named(given.slot, given.qualifier or "", entity).item
-    return replace(
-        draft,
+    return draft._replace(
         slot=given.slot or (target.slot if target else None),
         qualifier=given.qualifier or (target.qualifier if target else ""),
         entity=target.entity if target else entity,
@@ -215,22 +212,22 @@ def _valued(candidate: Candidate, draft: _Draft, book: Book) -> _Draft:
     target = draft.target
     if candidate.patch is not None:
         if target is None:
-            return replace(draft, valid="missing")
+            return draft._replace(valid="missing")
         new = patched(candidate.patch, target.value)
-        return replace(draft, value=new, derived_from=(target.id,), valid="ok" if new is not None else "unparseable")
+        return draft._replace(value=new, derived_from=(target.id,), valid="ok" if new is not None else "unparseable")
     if candidate.adjustment is not None:
         if target is None:
-            return replace(draft, valid="missing")
+            return draft._replace(valid="missing")
         by = candidate.adjustment
         if by.by is not None:
             by = by.model_copy(update={"by": _as(by.by, target.value)})
         new = adjusted(by, target.value)
-        return replace(draft, value=new, derived_from=(target.id,), valid="ok" if new is not None else "unparseable")
+        return draft._replace(value=new, derived_from=(target.id,), valid="ok" if new is not None else "unparseable")
     value = draft.value
     if value is None and target is not None and candidate.act == "confirm":
         value = target.value  # "the deposit stays the same"
     if value is None:
-        return replace(draft, valid="missing")
+        return draft._replace(valid="missing")
     if target is not None:
         value = _as(value, target.value)
         if candidate.act == "correct" and isinstance(value, AddressValue) and isinstance(target.value, AddressValue):
@@ -241,7 +238,7 @@ def _valued(candidate: Candidate, draft: _Draft, book: Book) -> _Draft:
         kinds = book.slots[draft.slot].value
         if "number" not in kinds:
             value = _converted(value, kinds[0])
-    return replace(draft, value=value)
+    return draft._replace(value=value)
 
 
 def _converted(value: NumberValue, kind: str) -> Value:
@@ -306,7 +303,7 @@ def _reported(turn: Turn, candidate: Candidate, known: Known, draft: _Draft) -> 
     entity = draft.entity if draft.entity != turn.entity else (who or "third party")
     qualifier = draft.qualifier or ""
     target = next((i for i in known.live() if i.slot == slot and i.entity == entity and i.qualifier == qualifier), None)
-    return replace(draft, slot=slot, entity=entity, target=target, binding="named", question=None)
+    return draft._replace(slot=slot, entity=entity, target=target, binding="named", question=None)
 
 
 def _question(rivals: tuple[MemoryItem, ...], candidate: Candidate, book: Book) -> str:
