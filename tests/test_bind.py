@@ -89,7 +89,7 @@ def test_a_deadline_is_found_under_its_label_whatever_kind_of_date_it_was() -> N
         ("我的预算是13万元。", "再加三万吧。", "160000 CNY"),
         ("评估报告4月6日交。", "推迟一周。", "2026-04-13"),
         ("服务费4000美元。", "币种错了，是4000欧元。", "4000 EUR"),
-        ("服务费3万港元。", "不是港元，是人民币。", "30000 CNY"),
+        ("服务费3万澳元。", "不是澳元，是人民币。", "30000 CNY"),
         ("开工定在7月16日。", "不是16日，是26日。", "2026-07-26"),
         ("例会是3月24日下午一点。", "时间改到下午三点，日期不变。", "2026-03-24T15:00"),
         ("我的手机号是13800006661。", "尾号不是6661，是6616。", "+8613800006616"),
@@ -163,7 +163,7 @@ def test_a_remark_of_the_agent_is_confirmed_by_nobody() -> None:
 
 
 def test_a_denied_question_takes_the_value_that_follows() -> None:
-    said = ("付款期限60日。", ("assistant", "确认一下：付款期限是90日？"), "不是，是60日。")
+    said = ("付款期限60日。", ("assistant", "请确认：付款期限是75日？"), "不是，是60日。")
     assert current(*said) == [("term", "payment", "P60D")]
 
 

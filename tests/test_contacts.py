@@ -52,9 +52,9 @@ def test_a_telephone_number_is_found_in_every_way_of_writing_it(text: str, canon
 @pytest.mark.parametrize(
     "text",
     [
-        "订单号1390000222已发货，另一单Order 00987654321也发了。",
-        "account number 12345678",
-        "My card number is 12345678",
+        "订单号1390000222已发货，Order 00987654321是另一单。",
+        "account number 87654329",
+        "My card number is 87654329",
         "on 16-04-2010 or 2010/04/16",
         "the total is 13800002345.50",
         "Formula 45*31-339243873",
@@ -108,7 +108,7 @@ def test_a_broken_email_address_is_none(text: str) -> None:
     [
         ("见https://example.com/a?b=1，谢谢", "https://example.com/a?b=1"),
         ("官网是www.example.com", "www.example.com"),
-        ("http://localhost:8080/#/123", "http://localhost:8080/#/123"),
+        ("http://localhost:3000/#/77", "http://localhost:3000/#/77"),
         ("Visit example.com/help.", "example.com/help"),
     ],
 )
@@ -139,7 +139,7 @@ def test_the_tail_of_a_number_is_a_part_beside_the_number_mention() -> None:
     [
         ("合同编号：HT-2026-018", "contract", "HT-2026-018"),
         ("案号（2024）沪01民初123号", "case", "(2024)沪01民初123号"),
-        ("通知编号2023年第18号。", "notice", "2023年第18号"),
+        ("公告编号2022年第16号。", "notice", "2022年第16号"),
         ("see Clause 7(1) above", "clause", "Clause 7(1)"),
         ("第十二条第三款另有约定", "clause", "第十二条第三款"),
         ("PO number is 66230", "purchase_order", "66230"),

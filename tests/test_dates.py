@@ -129,14 +129,14 @@ def test_a_clock_time_stands_alone_or_joins_its_day(text: str, expected: str) ->
     [
         ("from 4 May to 2 July 2017", "2017-05-04/2017-07-02"),
         ("8月12号下午5点~8月13号上午3点", "2026-08-12T17:00/2026-08-13T03:00"),
-        ("Thursday to Saturday next week", "2026-03-26/2026-03-28"),
+        ("Tuesday to Thursday next week", "2026-03-24/2026-03-26"),
         ("July 13-15", "2026-07-13/2026-07-15"),
         ("2016年7月10日至7月21日", "2016-07-10/2016-07-21"),
         ("3-4 pm", "T15:00/T16:00"),
         ("11am to 1pm on Friday", "2026-03-20T11:00/2026-03-20T13:00"),
         ("下午1点10分到3点", "T13:10/T15:00"),
         ("from December 2025 to March", "2025-12/2026-03"),
-        ("from 4pm for thirty minutes", "2026-03-18T16:00/2026-03-18T16:30"),
+        ("from 5pm for forty minutes", "2026-03-18T17:00/2026-03-18T17:40"),
     ],
 )
 def test_the_ends_of_a_range_complete_each_other(text: str, expected: str) -> None:

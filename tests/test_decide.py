@@ -47,7 +47,7 @@ def test_what_is_not_asserted_is_refused_with_its_reason(text: str, speaker: str
     assert reason in {d.reason for d in one(text, speaker) if d.action == "IGNORE"}
 
 
-@pytest.mark.parametrize("text", ["", "嗯嗯嗯", "x", "12", "2026-13-45", "税号我晚点发。"])
+@pytest.mark.parametrize("text", ["", "嗯嗯嗯", "x", "12", "2026-13-45", "户名我稍后发。"])
 def test_a_turn_with_nothing_has_one_record(text: str) -> None:
     assert one(text)
 
@@ -77,8 +77,8 @@ def test_a_decision_names_what_it_rested_on_and_who_judged() -> None:
 
 
 def test_candidates_of_one_turn_know_what_those_before_did() -> None:
-    _, items = decided(turn(0, "交货日是6月4日。"), turn(1, "之前说的6月4日交货作废，改到6月18日。"))
-    assert [i.canonical for i in items if i.status == "current"] == ["2026-06-18"]
+    _, items = decided(turn(0, "交货日是7月4日。"), turn(1, "之前说的7月4日交货作废，改到7月18日。"))
+    assert [i.canonical for i in items if i.status == "current"] == ["2026-07-18"]
 
 
 def test_said_again_is_confirmed_and_nothing_is_doubled() -> None:
@@ -129,7 +129,7 @@ def test_a_statement_and_its_negation_share_one_place() -> None:
 
 
 def test_an_old_number_out_of_use_gives_way_to_the_new_one() -> None:
-    _, items = decided(turn(0, "我的手机号用的是13800007770。"), turn(1, "13800007770停用了，现在用13800007771。"))
+    _, items = decided(turn(0, "我现在手机号是13800007770。"), turn(1, "13800007770不用了，改用13800007771。"))
     assert [i.canonical for i in items if i.status == "current"] == ["+8613800007771"]
 
 

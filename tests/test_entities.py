@@ -39,7 +39,7 @@ def with_hints(text: str, given_hints: list[Hint]) -> list[str]:
         ("委托代理人：李敏律师", ["李敏"]),
         ("联系人王芳电话", ["王芳"]),
         ("我朋友阿康对花生过敏", ["阿康"]),
-        ("邻居叫周日新和秋分女士", ["周日新", "秋分女士"]),
+        ("房东叫周日新和秋分女士", ["周日新", "秋分女士"]),
         ("请联系李律师或王总", ["李律师", "王总"]),
         ("孙七的邮箱变了", ["孙七"]),
         ("受益人：克里斯·加纳", ["克里斯·加纳"]),
@@ -67,7 +67,7 @@ def test_words_that_begin_like_chinese_names_are_no_people(text: str) -> None:
     assert found(text, "person") == []
 
 
-@pytest.mark.parametrize("text", ["律师费三万", "顾问费上限还是300万元", "对方代理主张滞纳金25%", "律师费建议定8万元"])
+@pytest.mark.parametrize("text", ["律师费三万", "咨询费上限仍是260万元", "对方代理主张滞纳金25%", "公证费建议定6千元"])
 def test_a_fee_or_the_other_side_is_no_person_and_leaves_its_amount_alone(text: str) -> None:
     scanned = scan(text, extraction(), ner=False)
     assert [m.kind for m in scanned.mentions if m.kind in {"person", "money", "percent"}] in (["money"], ["percent"])
@@ -83,7 +83,7 @@ def test_the_segmenter_ends_a_name_that_runs_into_other_words() -> None:
         ("甲方是鸿远公司", ["鸿远公司"]),
         ("我和鸿远公司签约", ["鸿远公司"]),
         ("我在恒正律师事务所工作", ["恒正律师事务所"]),
-        ("我上个月跳槽去了致远律师事务所。", ["致远律师事务所"]),
+        ("我去年跳槽去了致远律师事务所。", ["致远律师事务所"]),
         ("乙方名称应为合肥蓝屿软件有限公司。", ["合肥蓝屿软件有限公司"]),
         ("由武汉仲裁委员会仲裁，向北京市海淀区人民法院起诉", ["武汉仲裁委员会", "北京市海淀区人民法院"]),
         ("开户行：招商银行上海分行", ["招商银行上海分行"]),
@@ -149,8 +149,8 @@ def test_capitals_alone_make_no_english_person(text: str) -> None:
     ("text", "names"),
     [
         ("The counterparty is Vance & Orrin LLC.", ["Vance & Orrin LLC"]),
-        ("Maren works at Fernhall Bank and lives in Leeds.", ["Fernhall Bank"]),
-        ("Orchard Foods has 1,200 employees", ["Orchard Foods"]),
+        ("Maren works at Fernhall Bank and lives in Bristol.", ["Fernhall Bank"]),
+        ("Orchard Foods has 800 staff", ["Orchard Foods"]),
         ("We sued Ramsey Textiles Ltd yesterday", ["Ramsey Textiles Ltd"]),
         ("He joined Orwell last year", ["Orwell"]),
     ],
