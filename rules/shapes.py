@@ -29,6 +29,9 @@ _JOIN = r"(?:of|the|and|de|del|della|van|von|der|den|di|da|du|la|le|al|bin|for|o
 _NAME = re.compile(rf"(?=[^a-z]*[A-Z\u00c0-\u00de]){_WORD}(?:,? (?:{_JOIN} )*{_WORD}){{0,7}}")
 # "from A to B", "Plan B": a letter or a number is no place.
 _LETTER = re.compile(r"(?:^|\s)[A-Za-z0-9]$")
+_PARTICLE = r"(?:de|del|della|van|von|der|den|di|da|du|dos|la|le|al|bin|ter|ten|y)"
+_INITIAL = r"[A-Z\u00c0-\u00de][\w'\u2019.-]*"
+_PERSON = re.compile(rf"{_INITIAL}(?: (?:{_PARTICLE} )*{_INITIAL}){{0,4}}")
 _HEAD_END = re.compile(r"\s(?:of|at|for|in|with|and|on)\s.*$")
 _ROMANISED = re.compile(r"[\u3400-\u9fff]{1,8}(?:·[\u3400-\u9fff]{1,8})+")
 _PET = re.compile(r"[小老阿][\u3400-\u9fff]{1,2}|([\u3400-\u9fff])\1")
@@ -75,6 +78,8 @@ class Shapes:
         if any(p.kind in kinds and p.start <= start and end <= p.end for p in seen.places):
             return True
         if not _HAN.search(text):
+            if shape == "person":  # "Back in London" begins like what is no name
+                return _PERSON.fullmatch(text) is not None and not words.never.fullmatch(low.split()[0])
             if shape in _CAPITALISED and _NAME.fullmatch(text):
                 return True
             return self._ends_latin(shape, text, low)
