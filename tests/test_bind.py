@@ -163,7 +163,7 @@ def test_a_remark_of_the_agent_is_confirmed_by_nobody() -> None:
 
 
 def test_a_denied_question_takes_the_value_that_follows() -> None:
-    said = ("付款期限60日。", ("assistant", "请确认：付款期限是75日？"), "不是，是60日。")
+    said = ("付款期限60日。", ("assistant", "付款期限是75日，对吗？"), "不是，是60日。")
     assert current(*said) == [("term", "payment", "P60D")]
 
 
