@@ -298,7 +298,9 @@ def as_nobody(*arguments: str, **options: Any) -> subprocess.CompletedProcess[st
     cache = Path(options["cwd"]).parent / "cache"
     cache.mkdir(mode=0o777, exist_ok=True)
     cache.chmod(0o777)
-    environment = {**os.environ, "RECORDARI_CACHE": str(cache)}
+    # The other user may not write the coverage data either, and coverage would say so on standard error.
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
+    environment = {**plain, "RECORDARI_CACHE": str(cache)}
     return subprocess.run(
         [*become, RECORDARI, *arguments], capture_output=True, text=True, check=False, env=environment, **options
     )
