@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from .audit.ledger import Ledger
 from .audit.record import decision_entry, derived_salts, random_salts
 from .audit.runtime import runtime_digest, runtime_facts
-from .extractors.ner import installed
+from .extractors.names.models import installed
 from .extractors.scan import language_of, scan
 from .intake import Incoming, IntakeError, read_turn, received
 from .llm_polish.template import render

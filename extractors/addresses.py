@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from .addresses_en import EnglishAddresses
-from .addresses_zh import ChineseAddresses
-from .chart import Edge
-from .places_en import EnglishPlaces
+from .parsing.chart import Edge
+from .places.chinese import ChineseAddresses
+from .places.english import EnglishAddresses
+from .places.towns_en import EnglishPlaces
 from .recognizer import Lookup, Setting, as_written, named_as_written, recognizer
 from .text import Normalized
 

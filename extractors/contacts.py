@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ..values import EmailValue, PhoneValue, UrlValue
-from .chart import Edge
+from .parsing.chart import Edge
 from .recognizer import Lookup, Setting, recognizer
 from .text import Normalized
 from .words import alternatives, lazy

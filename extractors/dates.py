@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .time_chinese import lunar_of
-from .time_fields import formal, numeric_date
-from .time_finish import finish
-from .time_forms import intersect, span
-from .time_periods import nth, shift
+from .time.chinese import lunar_of
+from .time.fields import formal, numeric_date
+from .time.finish import finish
+from .time.forms import intersect, span
+from .time.shifts import nth, shift
 
 __all__ = ["finish", "formal", "intersect", "lunar_of", "nth", "numeric_date", "shift", "span"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from . import names_en, names_zh
-from .chart import Edge
+from .names import chinese, english
+from .parsing.chart import Edge
 from .recognizer import Lookup, Setting, as_written, named_as_written, recognizer
 from .text import Normalized
 
@@ -18,8 +18,8 @@ class Entities:
     """Both readers over one text: a Chinese sentence may name an English firm."""
 
     def __init__(self, lookup: Lookup) -> None:
-        self._chinese = names_zh.ChineseNames(lookup)
-        self._english = names_en.EnglishNames(lookup)
+        self._chinese = chinese.ChineseNames(lookup)
+        self._english = english.EnglishNames(lookup)
 
     def recognise(self, text: Normalized, setting: Setting) -> Iterable[Edge]:
         """Mentions of kind person and organization."""
@@ -32,6 +32,6 @@ class Entities:
             yield from self._english.find(flat, () if chinese else setting.hints, setting.tables)
 
 
-@recognizer("entities", *names_zh.VOCABULARIES, *names_en.VOCABULARIES)
+@recognizer("entities", *chinese.VOCABULARIES, *english.VOCABULARIES)
 def _entities(lookup: Lookup) -> Entities:
     return Entities(lookup)

@@ -83,9 +83,9 @@ from pydantic import Field, model_validator
 from ..model import Hint, Mention, Part, Refused
 from ..rulefile import Language, Model, RuleFile
 from ..values import Kind, Value
-from .chart import SOURCES, Edge, Network, parse
-from .expression import FUNCTIONS, function
-from .leaves import Matcher
+from .parsing.chart import SOURCES, Edge, Network, parse
+from .parsing.expression import FUNCTIONS, function
+from .parsing.leaves import Matcher
 from .recognizer import Recognizer
 from .text import Normalized, normalize
 from .vocabulary import VocabularyFile
@@ -283,7 +283,7 @@ class Grammar:
         checked: bool = False,
     ) -> Grammar:
         """Compile the active files; raises GrammarProblems with everything that is wrong."""
-        from .compiler import Compiler
+        from .parsing.compiler import Compiler
 
         grammar = Compiler(vocabularies or {}, checked).compile(sorted(files, key=lambda f: f.id))
         grammar.recognizers = tuple(recognizers)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from ..values import IdentifierValue
-from .chart import Edge
+from .parsing.chart import Edge
 from .recognizer import Lookup, Setting, recognizer
 from .text import Normalized
 from .words import Words, alternatives, lazy

@@ -8,10 +8,10 @@ from decimal import Decimal
 from typing import Any
 
 from ..values import MoneyValue
-from .amounts import Measure, fields
-from .chinese_numerals import Num
-from .expression import function
+from .figures.amounts import Measure, fields
+from .figures.chinese import Num
 from .grammar import Context, Place, finisher
+from .parsing.expression import function
 
 
 @function("sum", gives="sum")

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from . import chinese_numerals
-from .chart import Edge, source
-from .chinese_numerals import Num
+from .figures import chinese
+from .figures.chinese import Num
+from .parsing.chart import Edge, source
 from .text import Normalized
 
 __all__ = ["Num", "digits", "english", "numbers"]
@@ -76,7 +76,7 @@ def numbers(normalized: Normalized) -> Iterator[Edge]:
     """Numbers of every writing; ``figure`` for those that only money or a percentage makes sure."""
     text = normalized.text
     if not text.isascii():
-        for start, end, num, latent in chinese_numerals.find(text):
+        for start, end, num, latent in chinese.find(text):
             yield Edge("number", start, end, num, "numbers.chinese", 1, 1, latent)
     if _DIGIT.search(text) is not None:
         yield from _printed(text)
@@ -132,7 +132,7 @@ def _scaled(text: str, start: int, end: int, num: Num, safe: bool) -> Iterator[E
             if longer is not None and longer[1] > scale.end():
                 yield Edge("number", start, longer[1], Num(longer[0]), "numbers.english", 1, 1)
     if not text.isascii():
-        found = chinese_numerals.read(text, start)
+        found = chinese.read(text, start)
         if found is not None and found[1] > end:
             yield Edge("number", start, found[1], found[0], "numbers.chinese", 1, 1)
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from ..model import Hint
 from ..values import Value
-from .chart import Edge
+from .parsing.chart import Edge
 from .text import Normalized
 from .vocabulary import VocabularyFile
 

@@ -7,11 +7,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from .counted import COUNTED
-from .holidays import dates_of, lunar_days
-from .lengths import Impossible, Unit, Unplaced, coarser
-from .periods import Period, add_months, calendar, day_of, floor, midnight, month_of, unit_at, wall
-from .time_values import (  # fmt: skip
+from .time.counted import COUNTED
+from .time.holidays import dates_of, lunar_days
+from .time.lengths import Impossible, Unit, Unplaced, coarser
+from .time.nodes import (  # fmt: skip
     Clock,
     Cycle,
     Edge,
@@ -26,6 +25,7 @@ from .time_values import (  # fmt: skip
     Which,
     hour24,
 )
+from .time.periods import Period, add_months, calendar, day_of, floor, midnight, month_of, unit_at, wall
 
 _DAY = timedelta(days=1)
 

@@ -12,7 +12,7 @@ from ..model import Hint, Scan, Speaker
 from . import assertion, dates, money, numbers
 from .cues import CompiledCues, CueFile, compile_cues
 from .grammar import Context, Grammar, GrammarFile
-from .ner import hints as model_hints
+from .names.models import hints as model_hints
 from .recognizer import Recognizer, build_all
 from .text import Normalized, normalize
 from .vocabulary import VocabularyFile

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recordari.extractors.gazetteer import gazetteer
+from recordari.extractors.places.gazetteer import gazetteer
 from recordari.extractors.scan import Extraction, scan
 from recordari.model import Scan
 from recordari.rules.load import load

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recordari.extractors.grammar import Context
-from recordari.extractors.ner import JiebaModel, hints
+from recordari.extractors.names.models import JiebaModel, hints
 from recordari.extractors.scan import Extraction, scan
 from recordari.extractors.text import normalize
 from recordari.model import Hint

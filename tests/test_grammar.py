@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from recordari.extractors import numbers
-from recordari.extractors.expression import FUNCTIONS, function
 from recordari.extractors.grammar import (
     FINISHERS,
     Context,
@@ -18,6 +17,7 @@ from recordari.extractors.grammar import (
     Place,
     Refusal,
 )  # fmt: skip
+from recordari.extractors.parsing.expression import FUNCTIONS, function
 from recordari.values import NumberValue, TextValue
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import recordari
-from recordari.extractors import amounts, money
+from recordari.extractors import money
+from recordari.extractors.figures import amounts
 from recordari.extractors.grammar import Context, Found, Grammar, GrammarFile
 from recordari.extractors.vocabulary import VocabularyFile
 from recordari.rules.load import build

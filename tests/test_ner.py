@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recordari.extractors import ner
+from recordari.extractors.names import models as ner
 from recordari.intake import read_turn
 from recordari.memory import Memory
 

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recordari
-from recordari.extractors import amounts, money
-from recordari.extractors.chinese_numerals import read
+from recordari.extractors import money
+from recordari.extractors.figures import amounts
+from recordari.extractors.figures.chinese import read
 from recordari.extractors.grammar import Context, Found, Grammar, GrammarFile
 from recordari.extractors.numbers import spelled
 from recordari.extractors.vocabulary import VocabularyFile

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recordari.extractors import amounts
+from recordari.extractors.figures import amounts
 from recordari.extractors.grammar import Grammar, GrammarFile
 from recordari.extractors.numbers import numbers
 from recordari.extractors.text import normalize

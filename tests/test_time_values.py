@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recordari.extractors.holidays import dates_of
-from recordari.extractors.lengths import Impossible, Length, Unit
-from recordari.extractors.periods import add_months, business_days, floor, move, step, unit_at
 from recordari.extractors.scan import scan
-from recordari.extractors.time_fields import whole
+from recordari.extractors.time.fields import whole
+from recordari.extractors.time.holidays import dates_of
+from recordari.extractors.time.lengths import Impossible, Length, Unit
+from recordari.extractors.time.periods import add_months, business_days, floor, move, step, unit_at
 from recordari.model import Mention
 from recordari.rules.load import load
 from recordari.values import TimeValue, read_value

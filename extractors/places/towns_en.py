@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..values import PlaceValue
-from .chart import Edge
+from ...values import PlaceValue
+from ..parsing.chart import Edge
+from ..recognizer import Lookup
+from ..words import alternatives, lazy
 from .gazetteer import gazetteer
-from .recognizer import Lookup
-from .words import alternatives, lazy
 
 _CAPITAL = r"(?<![A-Za-zÀ-ɏ])[A-ZÀ-Þ][A-Za-zÀ-ɏ'’.\-]{0,40}"  # bounded: a wall of capitals takes no quadratic time
 _CITY = 100  # thousands of people: a larger city needs no preposition when it is capitalised

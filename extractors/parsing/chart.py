@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from .text import Normalized
+from ..text import Normalized
 
 # Bounds on work. A mention of more than 14 leaves has never been seen in contracts or talk; four ways to reach the
 # same state of a production are enough, since the ways differ only in how the inner parts were grouped.

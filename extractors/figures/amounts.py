@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from ..values import Bound, NumberValue, PercentValue, QuantityValue
-from .chinese_numerals import Num
-from .expression import function
-from .grammar import Context, Place, finisher
+from ...values import Bound, NumberValue, PercentValue, QuantityValue
+from ..grammar import Context, Place, finisher
+from ..parsing.expression import function
+from .chinese import Num
 
 _HUNDRED = Decimal(100)
 _UNITS = frozenset("十百千万亿兆上")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal, TypeVar
 
-from ..values import Bound
+from ...values import Bound
 from .lengths import Length, Unit
 
 Which = Literal["bare", "this", "next", "last"]

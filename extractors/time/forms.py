@@ -6,12 +6,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, cast
 
-from ..values import Bound
-from .expression import function
+from ...values import Bound
+from ..parsing.expression import function
+from .fields import fraction, whole
 from .lengths import Length, Unit
-from .time_fields import fraction, whole
-from .time_periods import TURNED, shift
-from .time_values import Cycle, Invalid, Nth, Range, Recurrence, Shifted, Symbolic, Time, merge  # fmt: skip
+from .nodes import Cycle, Invalid, Nth, Range, Recurrence, Shifted, Symbolic, Time, merge  # fmt: skip
+from .shifts import TURNED, shift
 
 
 @function("approx")

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ..recognizer import Lookup
+from ..words import alternatives
 from .gazetteer import gazetteer
-from .recognizer import Lookup
-from .words import alternatives
 
 _WORD = re.compile(r"#\s?\w[\w-]*|[^\W_](?:[\w'’./&-]*[\w])?\.?|,|[()]|½|&")
 HOUSE = re.compile(r"\d{1,6}(?:[-/]\d{1,6})?(?:[A-Za-z]|½| ?1/2)?|[NSEW]\d{1,5}[NSEW]\d{1,6}|\d+[A-Z]\d+", re.ASCII)

@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from .lengths import Impossible, Unit
+from .nodes import Containing, Cycle, Edge, Nearest, Node, Now, Nth, Shifted, Window, Years  # fmt: skip
 from .periods import Period, calendar, day_of, floor, midnight, move, step, third, unit_at
-from .time_values import Containing, Cycle, Edge, Nearest, Node, Now, Nth, Shifted, Window, Years  # fmt: skip
 
 _DAY = timedelta(days=1)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from ..values import Bound
+from ...values import Bound
 
 Unit = Literal[
     "second", "minute", "hour", "day", "business_day", "weekend", "week", "month", "quarter", "half", "season",

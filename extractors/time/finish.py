@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 from typing import Any, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from ..values import Bound, Grain, Reading, TimeType, TimeValue, Value
-from .grammar import Context, Place, Refusal, finisher
+from ...values import Bound, Grain, Reading, TimeType, TimeValue, Value
+from ..grammar import Context, Place, Refusal, finisher
+from ..resolve import Policy, clock_on, hours_of, resolve
 from .lengths import Impossible, Length, Unit, Unplaced
+from .nodes import Clock, Cycle, Invalid, Range, Recurrence, Shifted, Symbolic, Time  # fmt: skip
 from .periods import Period, step
 from .ranges import clock_range, resolve_range
-from .resolve import Policy, clock_on, hours_of, resolve
-from .time_values import Clock, Cycle, Invalid, Range, Recurrence, Shifted, Symbolic, Time  # fmt: skip
 
 _ANY = datetime(2000, 1, 1)  # noqa: DTZ001 - stands in for "now" where a year is said and now does not matter
 _GRAINS: dict[Unit, Grain] = {

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from ..values import Bound, plain
+from ...values import Bound, plain
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..model import Hint
-from ..values import OrganizationValue, PersonValue
-from .chart import Edge
-from .recognizer import Lookup
-from .segment import tokens
-from .words import alternatives, lazy
+from ...model import Hint
+from ...values import OrganizationValue, PersonValue
+from ..parsing.chart import Edge
+from ..recognizer import Lookup
+from ..segment import tokens
+from ..words import alternatives, lazy
 
 VOCABULARIES = (
     "words.surname.zh", "words.person.label.zh", "words.person.title.zh", "words.person.follow.zh",

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
+from ..resolve import Policy, clock_on, hours_of, resolve
 from .lengths import Length, Unplaced, coarser
+from .nodes import Clock, Cycle, Range, Time
 from .periods import Period, midnight, move
-from .resolve import Policy, clock_on, hours_of, resolve
-from .time_values import Clock, Cycle, Range, Time
 
 Half = Literal["am", "pm"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-DATA = Path(__file__).resolve().parent.parent / "rules" / "packs" / "core" / "data"
+DATA = Path(__file__).resolve().parents[2] / "rules" / "packs" / "core" / "data"
 LEVELS = ("province", "city", "district")
 _COUNTY_ENDS = ("区", "县", "市", "旗")
 _FIRST_WORD = re.compile(r"[^\W\d_][^\W\d_'.]*")

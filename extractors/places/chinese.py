@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ..values import AddressValue, PlaceValue
-from .chart import Edge
+from ...values import AddressValue, PlaceValue
+from ..parsing.chart import Edge
+from ..recognizer import Lookup
+from ..words import alternatives, lazy
 from .gazetteer import LEVELS, Gazetteer, Named, gazetteer
-from .recognizer import Lookup
-from .words import alternatives, lazy
 
 _NUM = r"(?:[0-9]{1,5}|[一二三四五六七八九十百零〇]{1,5})"
 _SEP = lazy(r"[ ,·]{0,2}")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, cast
 
-from ..values import Bound
-from .expression import function
+from ...values import Bound
+from ..parsing.expression import function
+from .fields import whole
 from .lengths import Length, Unit
-from .time_fields import whole
-from .time_values import (  # fmt: skip
+from .nodes import (  # fmt: skip
     Containing,
     Cycle,
     Edge,

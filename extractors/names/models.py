@@ -6,7 +6,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, Protocol
 
-from ..model import Hint
+from ...model import Hint
 
 # The labels of all models in one small vocabulary.
 _LABELS = {

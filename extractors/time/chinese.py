@@ -6,12 +6,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from .expression import function
+from ..parsing.expression import function
+from .fields import date, whole
+from .forms import each, length, moment, range_on, shift_bound, span, span_part
 from .lengths import Length
-from .time_fields import date, whole
-from .time_forms import each, length, moment, range_on, shift_bound, span, span_part
-from .time_periods import of_year
-from .time_values import Holiday, Invalid, Lunar, Range, Recurrence, Time, merge  # fmt: skip
+from .nodes import Holiday, Invalid, Lunar, Range, Recurrence, Time, merge  # fmt: skip
+from .shifts import of_year
 
 
 @function("year_chinese", gives="year")
@@ -84,7 +84,7 @@ def hour_pair(a: str, b: str) -> Range | None:
     first, last = whole(a), whole(b)
     if first is None or last != first + 1:
         return None
-    from .time_values import Clock
+    from .nodes import Clock
 
     return Range(Time(clock=Clock(first)), Time(clock=Clock(last)), approx=True)
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..model import Hint
-from ..values import OrganizationValue, PersonValue
-from . import token_rules
-from .chart import Edge
-from .recognizer import Lookup
-from .words import Words, lazy
+from ...model import Hint
+from ...values import OrganizationValue, PersonValue
+from .. import token_rules
+from ..parsing.chart import Edge
+from ..recognizer import Lookup
+from ..words import Words, lazy
 
 VOCABULARIES = ("words.person.en", "words.person.not.en", "words.organization.en")
 # Between a label and its name: "witness is now Mr. Holt", "executor: Joan Dole".

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..values import AddressValue
-from .address_parts_en import HOUSE, UNIT_ID, AddressParts, Draft, Word, past, words_of
-from .chart import Edge
-from .recognizer import Lookup
+from ...values import AddressValue
+from ..parsing.chart import Edge
+from ..recognizer import Lookup
+from .parts_en import HOUSE, UNIT_ID, AddressParts, Draft, Word, past, words_of
 
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _BEFORE_YEAR = {"in", "since", "until", "by", "before", "after", "during", "of"}

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import re2
 
+from ..text import Normalized
 from .chart import Edge, Test
-from .text import Normalized
 
 # Named character classes for ``unless`` and ``when``; the first form is looked for before the span, the second after.
 CLASSES: dict[str, tuple[str, str]] = {

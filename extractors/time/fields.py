@@ -8,8 +8,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, cast
 
-from .expression import function
-from .time_values import Clock, Holiday, Invalid, PartOfDay, Time, merge
+from ..parsing.expression import function
+from .nodes import Clock, Holiday, Invalid, PartOfDay, Time, merge
 
 _DIGITS = {c: i for i, c in enumerate("零一二三四五六七八九")} | {
     "〇": 0,

@@ -9,12 +9,12 @@ from typing import Any
 
 import re2
 
+from ..grammar import BUILT_IN, FINISHERS, Grammar, GrammarFile, GrammarProblem, GrammarProblems, Leaf, Near, Production
+from ..text import normalize
+from ..vocabulary import VocabularyFile
 from .chart import Item, Reduction, Test
 from .expression import Compiled, Expression, ExpressionError, compile_expression
-from .grammar import BUILT_IN, FINISHERS, Grammar, GrammarFile, GrammarProblem, GrammarProblems, Leaf, Near, Production
 from .leaves import CLASSES, MAX_REPEAT, Pattern, Side, Word, context_test, longest_run
-from .text import normalize
-from .vocabulary import VocabularyFile
 
 _TYPED = re.compile(r"^([a-z_][a-z0-9_]*(?:\|[a-z_][a-z0-9_]*)*)(?: ([a-z_][a-z0-9_]*))?(\?)?$")
 # Words that no connector has: an unknown type with a one-letter variable, an underscore, a question mark.

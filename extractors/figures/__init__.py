@@ -1,0 +1,1 @@
+"""How figures are written: Chinese numerals, and what an amount carries beside its number."""

@@ -1,0 +1,1 @@
+"""The bottom-up chart parser behind grammar files: leaves, productions, value expressions."""
