@@ -139,7 +139,7 @@ class TimeValue(Value):
     kind: ClassVar[str] = "time"
     type: TimeType
     edtf: str | None = None
-    start: str | None = Field(None, description="ISO 8601, inclusive.")
+    start: str | None = Field(None, description="ISO 8601, inclusive; of a bare time of day the coming one.")
     end: str | None = Field(None, description="ISO 8601, exclusive.")
     grain: Grain | None = None
     duration: str | None = Field(None, description="ISO 8601; business days are P3BD.")
@@ -151,6 +151,13 @@ class TimeValue(Value):
     bound: Bound = "="
     approx: bool = False
     readings: tuple[Reading, ...] = ()
+
+    def key(self) -> dict[str, Any]:
+        """A bare time of day is the same whenever it is said: its next occurrence is no part of it."""
+        fields = super().key()
+        if self.edtf and not re.search(r"[0-9X]{4}", self.edtf):
+            fields = {name: value for name, value in fields.items() if name not in ("start", "end")}
+        return fields
 
     @property
     def canonical(self) -> str:

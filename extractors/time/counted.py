@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -25,30 +26,42 @@ def _cycle(node: Cycle, _: list[Period], now: datetime) -> list[Period]:
 
 
 def _shifted(node: Shifted, bases: list[Period], now: datetime) -> list[Period]:
-    finest = node.length.said
+    if node.base is None:
+        return _shifted_from_now(node, now)
     clocked = node.length.finest in ("second", "minute", "hour")
     found: list[Period] = []
-    for base in bases or [Period(now, now, "second")]:
+    for base in bases:
         moment = move(base.start, node.length, node.sign)
-        if clocked and finest not in ("day", "week", "month", "year"):
-            grain: Unit = "second" if node.length.finest == "second" else "minute"
-            found += [unit_at(moment, grain), unit_at(moment, "second")]
-        elif node.base is not None and base.clocked:
+        if clocked and node.length.said not in ("day", "week", "month", "year"):
+            found += [_exactly(moment, node.length.finest)]
+        elif base.clocked:
             found.append(Period(moment, moment + (base.end - base.start), base.grain, base.single))
-        elif node.base is not None and base.grain in ("week", "month", "quarter", "year") and base.single:
+        elif base.grain in ("week", "month", "quarter", "year") and base.single:
             found.append(unit_at(moment, base.grain))
         else:
             found.append(day_of(moment))
-            if finest in ("month", "year", "week"):
-                found.append(unit_at(moment, finest))
-            if node.base is None:  # seven days ago, to the minute
-                found.append(unit_at(moment, "minute"))
-    return found + _counted_stretch(node, now)
+            if node.length.finest in ("month", "year", "week"):
+                found.append(unit_at(moment, node.length.finest))
+    return found
 
 
-def _counted_stretch(node: Shifted, now: datetime) -> list[Period]:
-    """三天后 is to some the whole stretch until then."""
-    return _window(Window(node.length, node.sign), [], now)[:1] if node.base is None else []
+def _shifted_from_now(node: Shifted, now: datetime) -> list[Period]:
+    """The moment or day so far from now, then the unit it lies in, then the whole stretch until then."""
+    length = node.length
+    moment = move(now, length, node.sign)
+    stretch = _window(Window(length, node.sign), [], now)[:1]
+    if length.finest in ("second", "minute", "hour") and length.said not in ("day", "week", "month", "year"):
+        hour = [Period(moment, step(moment, "hour", 1), "hour")] if length.said == "hour" else []
+        return [_exactly(moment, length.finest), *hour, *stretch]
+    if length.finest in ("week", "month", "year"):  # three years ago is hardly ever meant to the day
+        return [day_of(moment), unit_at(moment, length.finest), *stretch]
+    return [day_of(moment), unit_at(moment, "minute"), *stretch]  # seven days ago, to the minute
+
+
+def _exactly(moment: datetime, finest: Unit) -> Period:
+    """A moment that is counted in hours or minutes keeps its seconds and is written to the minute."""
+    grain: Unit = "second" if finest == "second" else "minute"
+    return Period(moment, step(moment, grain, 1), grain)
 
 
 def _nth(node: Nth, bases: list[Period], now: datetime) -> list[Period]:
@@ -58,9 +71,14 @@ def _nth(node: Nth, bases: list[Period], now: datetime) -> list[Period]:
             found.append(_nth_weekday(outer, node.weekday, node.n))
         else:
             assert node.unit is not None
-            found.append(_nth_unit(outer, node.unit, node.n, node.count))
+            ways = [outer]
             if node.unit == "week" and outer.grain == "month":
-                found.append(_nth_unit(replace(outer, grain="quarter"), node.unit, node.n, node.count))
+                ways.append(replace(outer, grain="quarter"))
+            for way in reversed(ways) if node.thursday else ways:
+                with suppress(Impossible):
+                    found.append(_nth_unit(way, node.unit, node.n, node.count))
+            if not found:
+                raise Impossible(f"the period has no {abs(node.n)}th {node.unit}")
     return found
 
 

@@ -65,6 +65,7 @@ def _policy(context: Context) -> Policy:
     table = context.tables.get("time_policy", {})
     return Policy(
         recent_past_days=int(table.get("recent_past_days", 0)),
+        recent_holiday_days=int(table.get("recent_holiday_days", 0)),
         same_weekday=str(table.get("same_weekday", "next")),
         next_weekday=str(table.get("next_weekday", "next_week")),
         afternoon_until=int(table.get("afternoon_until", 0)),
@@ -93,18 +94,15 @@ def _ordered(time: Time, context: Context, policy: Policy) -> Time:
 # ---------------------------------------------------------------- forms
 def _iso(moment: datetime, grain: Unit) -> str:
     """ISO 8601 at day precision for days and longer, else with seconds."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%S") if grain in ("second", "minute", "hour") else f"{moment:%Y-%m-%d}"
+    text = moment.isoformat(timespec="seconds")  # unlike strftime it writes the year 706 with four digits
+    return text if grain in ("second", "minute", "hour") else text[:10]
 
 
 def _mark(moment: datetime, grain: Unit) -> str:
     """One moment or unit in EDTF at its grain."""
-    if grain == "second":
-        return moment.strftime("%Y-%m-%dT%H:%M:%S")
-    if grain in ("minute", "hour"):
-        return moment.strftime("%Y-%m-%dT%H:%M")
-    if grain == "month":
-        return moment.strftime("%Y-%m")
-    return moment.strftime("%Y") if grain == "year" else moment.strftime("%Y-%m-%d")
+    text = moment.isoformat(timespec="seconds")
+    lengths = {"second": 19, "minute": 16, "hour": 16, "month": 7, "year": 4}
+    return text[: lengths.get(grain, 10)]
 
 
 def _edtf(period: Period) -> str:
@@ -153,14 +151,21 @@ def _time(time: Time, now: datetime | None, policy: Policy) -> TimeValue | None:
         return _unplaced(time)
     periods = resolve(time, now or _ANY, policy)
     if time.bound != "=":
-        since = now if isinstance(time.node, Shifted) and time.node.base is None and time.bound in ("<", "<=") else None
-        return _bounded(time, periods, since)
+        return _bounded(time, periods, _since(time, now, policy))
     made = _written(periods[0], periods[1:], time)
     if isinstance(time.node, Shifted) and time.node.base is None and not time.calendar:
         # 三天之后 is to some everything from then on
         open_side = {"start": made.start} if time.node.sign > 0 else {"end": made.start}
-        return made.model_copy(update={"readings": (*made.readings, Reading(**open_side))})
+        return made.model_copy(update={"readings": (*made.readings[: MAX_READINGS - 1], Reading(**open_side))})
     return made
+
+
+def _since(time: Time, now: datetime | None, policy: Policy) -> datetime | None:
+    """Where "within ten days" begins to count: now, or the day it is counted from."""
+    node = time.node
+    if not isinstance(node, Shifted) or node.sign < 0 or time.bound not in ("<", "<="):
+        return None
+    return now if node.base is None else resolve(node.base, now or _ANY, policy)[0].start
 
 
 def _unplaced(time: Time) -> TimeValue | None:
@@ -205,23 +210,26 @@ def _clock_only(time: Time, now: datetime | None, policy: Policy) -> TimeValue:
         past_today = [clock_on(today, time.clock, hour) for hour in hours]
         others += [p for p in past_today if p.end <= now]
         others.sort(key=lambda p: (p.end <= now, abs((p.start - today).days), abs(p.start - now)))
+    # ``edtf`` keeps what was said; ``start`` and ``end`` are its coming occurrence.
+    best = next((p for p in others if p.start.hour == hours[0] % 24), None)
     grain: Grain = "hour" if time.clock.minute is None else "minute" if time.clock.second is None else "second"
     value = TimeValue(
         type="instant",
         edtf=text,
-        start=text,
+        start=_iso(best.start, best.grain) if best is not None else text,
+        end=_iso(best.end, best.grain) if best is not None else None,
         grain=grain,
         approx=time.approx,
         zone=time.zone,
-        readings=_readings(others),
+        readings=_readings(p for p in others if p is not best),
     )
     if time.bound == "=":
         return value
     below = time.bound in ("<", "<=")
     edtf = f"../{text}" if below else f"{text}/.."
-    ends = {"end": text, "start": None} if below else {"start": text, "end": None}
-    sides = [Reading(end=r.start) if below else Reading(start=r.start) for r in value.readings[:1]]
-    readings = (*sides, Reading(start=text, end=text), *value.readings[:1])
+    ends = {"end": value.start, "start": None} if below else {"start": value.start, "end": None}
+    point = Reading(start=value.start, end=value.end or value.start)
+    readings = (point, *(Reading(end=r.start) if below else Reading(start=r.start) for r in value.readings[:1]))
     return value.model_copy(
         update={"type": "interval", "edtf": edtf, "bound": time.bound, "readings": readings, **ends}
     )
@@ -241,20 +249,26 @@ def _clock_stretch(
     others: list[Period] = []
     if now is not None:
         today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+        first, last = (timedelta(seconds=s or 0) for s in seconds)
         for a, b in minutes:
             for day in (today, today + timedelta(days=1)):
-                others.append(Period(day + timedelta(minutes=a), day + timedelta(minutes=b), "minute", single=False))
+                ends_at = day + timedelta(minutes=b) + last
+                others.append(Period(day + timedelta(minutes=a) + first, ends_at, "minute", single=False))
         others.sort(key=lambda p: (p.end <= now, p.start > today + timedelta(days=1), p.start))
+    best = next((p for p in others if (p.start.hour * 60 + p.start.minute) == start % 1440), None)
     return TimeValue(
-        type="interval", edtf="/".join(texts), start=texts[0], end=texts[1], grain="hour", approx=approx,
-        zone=time.zone if isinstance(time, Time) else time.first.zone or time.last.zone, readings=_readings(others),
+        type="interval", edtf="/".join(texts), grain="hour", approx=approx,
+        start=_iso(best.start, "minute") if best is not None else texts[0],
+        end=_iso(best.end, "minute") if best is not None else texts[1],
+        zone=time.zone if isinstance(time, Time) else time.first.zone or time.last.zone,
+        readings=_readings(p for p in others if p is not best),
     )  # fmt: skip
 
 
 def _bounded(time: Time, periods: list[Period], since: datetime | None) -> TimeValue:
     """An open side: ../X up to and with X, X/.. from X on; strict bounds leave X itself out.
 
-    "Within ten days" also reads as the stretch ``since`` now.
+    "Within ten days" begins at ``since``, though its bound alone is what was said.
     """
     values = [_one_bound(time.bound, period) for period in periods]
     edtf, start, end = values[0]
@@ -264,7 +278,8 @@ def _bounded(time: Time, periods: list[Period], since: datetime | None) -> TimeV
         periods = periods[:1]
         unit: Unit = "second" if periods[0].clocked else "day"
         closes = periods[0].start if periods[0].clocked else periods[0].end
-        readings.insert(0, Reading(start=_iso(since, unit), end=_iso(closes, unit)))
+        readings.insert(0, Reading(start=start, end=end))
+        start, end = _iso(since, unit), _iso(closes, unit)
     readings += _readings(periods[:1])  # the time named itself, for whoever asks which day was said
     readings.extend(Reading(start=a, end=b) for _, a, b in values[1:] if (a, b) != (start, end))
     return TimeValue(
