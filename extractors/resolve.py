@@ -35,6 +35,8 @@ class Policy:
     """What a bare expression means; the values stand in the rule file ``time.policy`` with their reasons."""
 
     recent_past_days: int = 0
+    recent_holiday_days: int = 0  # the same for named days
+    this_year_until: int = 0  # a yearless date is this year's unless the next one is nearer than so many days; 0: off
     same_weekday: str = "next"  # "Friday" said on a Friday: next | today
     next_weekday: str = "next_week"  # "next Tuesday": next_week | coming
     afternoon_until: int = 0  # an hour up to this one without am/pm is in the afternoon
@@ -176,6 +178,8 @@ def _fields(time: Time, now: datetime, policy: Policy) -> list[Period]:
     if time.month is not None:
         if time.day is not None:
             _possible_day(time.month, time.day)
+        if time.bound in ("<", "<="):
+            policy = replace(policy, this_year_until=0)  # a time limit lies ahead
         return _returning(lambda n: refine(time, unit_at(calendar(year + n), "year")), time.which, now, policy)
     if time.day is not None:
         month = floor(now, "month")
@@ -236,10 +240,16 @@ def _returning(at: Callable[[int], Period], which: Which, now: datetime, policy:
         return later[:2]
     if which == "this":
         return sorted(candidates, key=lambda p: abs(p.start.year - now.year))[:1]
-    recent = past and policy and (today - past[-1].end).days < policy.recent_past_days
-    if recent and coming[0].start > today:
+    if policy is not None and past and coming[0].start > today and _just_passed(past[-1], coming[0], today, policy):
         return [past[-1], *coming[:1]]
     return coming[:1] + past[-1:] + coming[1:2]
+
+
+def _just_passed(past: Period, coming: Period, today: datetime, policy: Policy) -> bool:
+    """Whether the last occurrence is meant rather than the coming one."""
+    if policy.this_year_until and past.start.year == today.year < coming.start.year:
+        return (coming.start - today).days >= policy.this_year_until
+    return (today - past.end).days < policy.recent_past_days
 
 
 def _weekday(weekday: int, which: Which, now: datetime, policy: Policy) -> list[Period]:
@@ -284,7 +294,7 @@ def _holiday(node: Holiday, time: Time, now: datetime, policy: Policy) -> list[P
         return _variants(node.rule, time, found)
     days = sorted((p for n in (-1, 0, 1) for p in of_year(now.year + n)), key=lambda p: p.start)
     if not days or not days[0].end <= midnight(now) < days[-1].end:  # only each fourth year
-        days = sorted((p for n in range(-4, 5) for p in of_year(now.year + n)), key=lambda p: p.start)
+        days = sorted((p for n in range(-12, 13) for p in of_year(now.year + n)), key=lambda p: p.start)
     which = node.which if node.which != "bare" else time.which
     past = [p for p in days if p.end <= midnight(now)]
     coming = [p for p in days if p.end > midnight(now)]
@@ -292,8 +302,14 @@ def _holiday(node: Holiday, time: Time, now: datetime, policy: Policy) -> list[P
         chosen = past[-1:]
     elif which == "this":
         chosen = [p for p in days if p.start.year == now.year]
+    elif which == "next":
+        chosen = [p for p in coming if p.start > now][:2]
+    elif node.rule.startswith("list ") and not coming and len(days) > 1:
+        raise Impossible("that day is not published yet")
     elif (
-        past and coming and (midnight(now) - past[-1].end).days < policy.recent_past_days < (coming[0].start - now).days
+        past
+        and coming
+        and (midnight(now) - past[-1].end).days < policy.recent_holiday_days < (coming[0].start - now).days
     ):
         chosen = [past[-1], coming[0]]
     else:
@@ -335,7 +351,7 @@ def _lunar(node: Lunar, time: Time, now: datetime, policy: Policy) -> list[Perio
         return found
     today = midnight(now)
     past, coming = [p for p in found if p.end <= today], [p for p in found if p.end > today]
-    if past and (not coming or (today - past[-1].end).days < policy.recent_past_days):
+    if past and (not coming or _just_passed(past[-1], coming[0], today, policy)):
         return past[-1:] + coming[:1]
     return coming[:1] + past[-1:]
 

@@ -63,9 +63,11 @@ def _finish(value: Any, context: Context, place: Place) -> Value | None:
 
 def _policy(context: Context) -> Policy:
     table = context.tables.get("time_policy", {})
+    table = {**table, **table.get(context.lang, {})}
     return Policy(
         recent_past_days=int(table.get("recent_past_days", 0)),
         recent_holiday_days=int(table.get("recent_holiday_days", 0)),
+        this_year_until=int(table.get("this_year_until", 0)),
         same_weekday=str(table.get("same_weekday", "next")),
         next_weekday=str(table.get("next_weekday", "next_week")),
         afternoon_until=int(table.get("afternoon_until", 0)),

@@ -10,7 +10,11 @@ from typing import Any
 from .lengths import Impossible
 
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_RULE = re.compile(r"^(?P<calendar>[a-z]+)(?: (?P<rest>.*?))?(?: shift (?P<offset>[+-]?\d+))?(?: for (?P<days>\d+))?$")
+_RULE = re.compile(
+    r"^(?P<calendar>[a-z]+)(?: (?P<rest>.*?))?(?P<observed>(?: on [a-z]{3} [+-]\d)*)"
+    r"(?: shift (?P<offset>[+-]?\d+))?(?: for (?P<days>\d+))?$"
+)
+_OBSERVED = re.compile(r" on ([a-z]{3}) ([+-]\d)")
 
 
 @lru_cache(maxsize=4096)
@@ -19,7 +23,8 @@ def dates_of(rule: str, year: int) -> tuple[tuple[date, date], ...]:
 
     ``fixed 12-25`` · ``nth 11 thu 4`` (-1: the last) · ``before 05-25 mon`` · ``after 11-01 tue`` · ``easter -2`` ·
     ``orthodox 0`` · ``lunar 8-15`` · ``term 清明`` · ``hebrew 7-1`` · ``islamic 9-1`` · ``list 2026-11-08 …`` (days as
-    published) · ``every 4 2000 …`` (only each fourth year); then ``shift -1`` in days and a length, ``for 3``.
+    published) · ``every 4 2000 …`` (only each fourth year); then ``on sun +1`` (kept a day later when it is a Sunday),
+    ``shift -1`` in days and a length, ``for 3``.
     """
     match = _RULE.match(rule)
     if match is None:
@@ -29,14 +34,16 @@ def dates_of(rule: str, year: int) -> tuple[tuple[date, date], ...]:
         step, first, inner = rest.split(" ", 2)
         return dates_of(f"{inner}{_tail(match)}", year) if (year - int(first)) % int(step) == 0 else ()
     shift, days = int(match["offset"] or 0), int(match["days"] or 1)
-    found = [day + timedelta(days=shift) for day in _CALENDARS[calendar](rest, year)]
+    kept = {_WEEKDAYS.index(name): int(by) for name, by in _OBSERVED.findall(match["observed"] or "")}
+    days_of = _CALENDARS[calendar](rest, year)
+    found = [day + timedelta(days=shift + kept.get(day.weekday(), 0)) for day in days_of]
     return tuple((day, day + timedelta(days=days)) for day in found)
 
 
 def _tail(match: re.Match[str]) -> str:
     """Shift and length of a rule, as written."""
     offset = f" shift {match['offset']}" if match["offset"] else ""
-    return offset + (f" for {match['days']}" if match["days"] else "")
+    return (match["observed"] or "") + offset + (f" for {match['days']}" if match["days"] else "")
 
 
 def _fixed(rest: str, year: int) -> list[date]:
@@ -130,24 +137,33 @@ def _names(term: str) -> tuple[str, ...]:
 def _hebrew(rest: str, year: int) -> list[date]:
     from convertdate import hebrew
 
-    return _foreign(hebrew, rest, year, year + 3760)
+    month, day = map(int, rest.split("-"))
+    found = [date(*hebrew.to_gregorian(other, month, day)) for other in range(year + 3759, year + 3763)]
+    return sorted(moment for moment in found if moment.year == year)
 
 
 def _islamic(rest: str, year: int) -> list[date]:
-    from convertdate import islamic
-
-    return _foreign(islamic, rest, year, int((year - 622) * 33 / 32))
-
-
-def _foreign(calendar: Any, rest: str, year: int, guess: int) -> list[date]:
-    """All days of ``year`` that bear the date in a calendar whose years do not run with ours."""
+    """All days of ``year`` that bear the date; a lunar year is shorter than ours, so there may be two."""
     month, day = map(int, rest.split("-"))
-    found = []
-    for other in range(guess - 1, guess + 3):
-        parts = calendar.to_gregorian(other, month, day)
-        if parts[0] == year:
-            found.append(date(*parts))
-    return sorted(found)
+    guess = int((year - 622) * 33 / 32)
+    found = [_islamic_month(other, month) + timedelta(days=day - 1) for other in range(guess - 1, guess + 3)]
+    return sorted(moment for moment in found if moment.year == year)
+
+
+def _islamic_month(year: int, month: int) -> date:
+    """The first day of a month: the day after the new moon, which of 22 feasts of 2015-2025 fits 21.
+
+    The tabular calendar, a day late as often as not, only says which new moon is meant.
+    """
+    from convertdate import islamic
+    from lunar_python import Solar
+
+    table = date(*islamic.to_gregorian(year, month, 1))
+    for days in (-1, -2, 0, -3, 1, -4, 2):
+        moon = table + timedelta(days=days)
+        if Solar.fromYmd(moon.year, moon.month, moon.day).getLunar().getDay() == 1:
+            return moon + timedelta(days=1)
+    return table
 
 
 _CALENDARS = {

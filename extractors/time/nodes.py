@@ -94,6 +94,7 @@ class Nth(Node):
     weekday: int | None = None
     within: Time | None = None
     count: int = 1
+    thursday: bool = False  # a week of a month is one whose Thursday lies in it, not one that begins in it
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Literal
 from ..resolve import Policy, clock_on, hours_of, resolve
 from .lengths import Length, Unplaced, coarser
 from .nodes import Clock, Cycle, Range, Time
-from .periods import Period, midnight, move
+from .periods import Period, day_of, midnight, move
 
 Half = Literal["am", "pm"]
 
@@ -81,7 +81,8 @@ def _follows(first: Time, last: Time) -> bool:
 
 def inherit(first: Time, last: Time) -> tuple[Time, Time]:
     """Both ends completed by what only one of them says."""
-    first, last = _same_half(first, last)
+    if not (first.dated and last.dated):
+        first, last = _same_half(first, last)
     if first.dated and last.clocked and not last.dated:
         return first, replace(last, **_dated(first))  # type: ignore[arg-type]
     if last.dated and first.clocked and not first.dated:
@@ -143,6 +144,8 @@ def resolve_range(value: Range, now: datetime, policy: Policy) -> list[Stretched
             found.append(_stretched(start, end, value.open_end))
     if not found:
         raise Unplaced("the range ends before it begins")
+    if first.month is not None and first.year is None:  # "from May to September" said in July: the one that runs
+        found.sort(key=lambda s: not s.whole.start <= now < s.whole.end)
     return found
 
 
@@ -186,6 +189,8 @@ def _clock_end(start: Period, last: Time, policy: Policy) -> Period:
 
 def _stretched(start: Period, end: Period, open_end: bool) -> Stretched:
     grain = end.grain if coarser(start.grain, end.grain) else start.grain
+    if end.grain == "second" and not start.clocked and not open_end:  # "from 3 May until now" is counted in days
+        end, grain = day_of(end.start), "day"
     if end.clocked and end.single:
         close = end.start
         return Stretched(Period(start.start, close, grain, single=False), start, end)

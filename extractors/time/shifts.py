@@ -103,8 +103,8 @@ def edge(within: Time, where: str) -> Time | None:
 
 
 @function("nth", gives="date")
-def nth(n: Any, what: Any, within: Time | None = None, count: Any = 1) -> Time | None:
-    """The n-th weekday or unit within a period, from its end when negative."""
+def nth(n: Any, what: Any, within: Time | None = None, count: Any = 1, thursday: bool = False) -> Time | None:
+    """The n-th weekday or unit within a period, from its end when negative; ``thursday`` says where weeks belong."""
     number, many = n.day if isinstance(n, Time) else whole(n), whole(count)
     if number is None or number == 0 or many is None or not -400 < number < 400 or many < 1:
         return None
@@ -112,7 +112,7 @@ def nth(n: Any, what: Any, within: Time | None = None, count: Any = 1) -> Time |
         if what.weekday is None or replace(what, weekday=None) != Time():
             return None
         return Time(node=Nth(number, weekday=what.weekday, within=within))
-    return Time(node=Nth(number, unit=cast(Unit, what), within=within, count=many))
+    return Time(node=Nth(number, unit=cast(Unit, what), within=within, count=many, thursday=thursday))
 
 
 @function("nearest", gives="date")
