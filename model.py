@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Literal, get_args
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, SerializeAsAny
@@ -416,6 +417,7 @@ class Receipt(Model):
     repeated: bool = Field(False, description="The turn was known already and nothing was written.")
 
 
+@lru_cache(maxsize=512)
 def utc(moment: datetime) -> str:
     """ISO 8601 in UTC with seconds (and microseconds when there are any): the form stored and hashed."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -41,12 +41,18 @@ def canonical(value: Any) -> str:
     and dates are strings; a float is an error, never rounded.
     """
     if _plain(value):
-        text = _encode(value)
-        # Only half a surrogate pair has no UTF-8: looking once at the whole text costs less than at every string.
-        if text.isascii() or _SURROGATE.search(text) is None:
-            return text
+        return _text(value)
     _refuse(value, "$")
     raise RecordError("$: this value has no canonical form")
+
+
+def _text(value: Any) -> str:
+    """The canonical text of what is known to be plain: nouns have no floats and no keys beyond ASCII (a test)."""
+    text = _encode(value)
+    # Only half a surrogate pair has no UTF-8: looking once at the whole text costs less than at every string.
+    if not text.isascii() and _SURROGATE.search(text):
+        _refuse(value, "$")
+    return text
 
 
 def _plain(value: Any) -> bool:
@@ -134,6 +140,7 @@ class Entry:
     kind: str
     content: Mapping[str, Any]
     private: Mapping[str, Any] = field(default_factory=dict)
+    nouns: bool = False  # all of it was dumped from nouns of the model: nothing in it has to be refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +165,7 @@ def decision_entry(decision: Decision, written: Iterable[MemoryItem] = ()) -> En
     if versions:
         content["written"] = [f"{version['id']}/{version['version']}" for version in versions]
         private["written"] = versions
-    return Entry("decision", content, private)
+    return Entry("decision", content, private, nouns=True)
 
 
 def item_fields(item: MemoryItem) -> dict[str, Any]:
@@ -183,8 +190,9 @@ def sealed(
     """The canonical record of an entry at its place, and the private values that go beside it."""
     private: dict[str, Private] = {}
     hashes: dict[str, str] = {}
+    written_out = _text if entry.nouns else canonical
     for name, value in sorted(entry.private.items()):
-        text, salt = canonical(value), salts(namespace, seq, name)
+        text, salt = written_out(value), salts(namespace, seq, name)
         private[name] = Private(text, salt.hex())
         hashes[name] = commitment(name, salt, text)
     record = {
@@ -196,7 +204,7 @@ def sealed(
         "recorded_at": utc(recorded_at),
         "seq": seq,
     }
-    return canonical(record), private
+    return written_out(record), private
 
 
 @dataclass(frozen=True, slots=True)

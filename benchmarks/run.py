@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-GROUP = 64
+GROUP = 256  # as `recordari observe` does
 
 
 def turns(total: int) -> Iterator[dict[str, Any]]:

@@ -90,6 +90,8 @@ class _Gate:
     veto: int | None
 
     def holds(self, turn: Turn, scan: Scan, size: int, kinds: set[str], cues: set[str], signs: set[int]) -> bool:
+        if self.sign is not None and self.sign not in signs:
+            return False  # most gates end here
         file = self.file
         if not file.counts_on(turn.said_at.date()):
             return False
@@ -106,8 +108,6 @@ class _Gate:
         if file.cues and cues.isdisjoint(file.cues):
             return False
         if not kinds.isdisjoint(file.unless.mentions) or not cues.isdisjoint(file.unless.cues):
-            return False
-        if self.sign is not None and self.sign not in signs:
             return False
         return self.veto not in signs
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Engine = Literal["durable", "reference"] | None
 LONGEST_ID = 200  # characters; an id becomes the name of a conversation
-GROUP = 64  # turns in one commit of `observe`: few enough that a crash repeats little, enough to share one fsync
+GROUP = 256  # turns in one commit of `observe`: a crash repeats half a second's work, and one fsync is shared by many
 
 
 # ---------------------------------------------------------------- shapes

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import BigInteger, ForeignKeyConstraint, Index, Integer, LargeBinary, MetaData, Text
@@ -29,6 +30,7 @@ WORDS = Text().with_variant(Text(collation="C"), "postgresql")
 NUMBER = BigInteger().with_variant(Integer(), "sqlite")
 
 
+@lru_cache(maxsize=512)
 def stamp(moment: datetime) -> str:
     """A time as it stands in a column: UTC, microseconds always written, so that text order is time order."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -21,6 +21,8 @@ from .statements import Columns, Insert, Statement
 from .tables import NAMESPACES
 from .writing import Writing
 
+# Rows are asked for by these while others of them still wait.
+_KEYS = ("turn_id", "conversation", "principal")
 MOST_WAITING = 4000  # rows; a group of any length takes bounded memory
 _HEAD = Statement(
     select(
@@ -65,18 +67,29 @@ class Waiting:
 
     rows: dict[Insert, list[Columns]] = field(default_factory=dict)
     changes: list[tuple[Statement, Mapping[str, Any], StoreError | None]] = field(default_factory=list)
+    keys: set[tuple[str, str]] = field(default_factory=set)
+
+    def add(self, insert: Insert, rows: Sequence[Columns]) -> None:
+        """Rows that wait."""
+        self.rows.setdefault(insert, []).extend(rows)
+        for name in _KEYS:
+            place = insert.places.get(name)
+            if place is not None:
+                self.keys.update((name, row[place]) for row in rows)
 
     def take(self, other: Waiting) -> None:
         """Everything that waits in another one."""
         for insert, rows in other.rows.items():
             self.rows.setdefault(insert, []).extend(rows)
         self.changes += other.changes
+        self.keys |= other.keys
         other.clear()
 
     def clear(self) -> None:
         """Forget all of it."""
         self.rows.clear()
         self.changes.clear()
+        self.keys.clear()
 
     def send(self, connection: Connection) -> None:
         """To the database, referred-to tables first; what has to change one row and finds none is its error."""
@@ -89,11 +102,7 @@ class Waiting:
 
     def about(self, column: str, key: str) -> bool:
         """Whether any row has this key."""
-        for insert, rows in self.rows.items():
-            place = insert.places.get(column)
-            if place is not None and any(row[place] == key for row in rows):
-                return True
-        return False
+        return (column, key) in self.keys
 
     def __len__(self) -> int:
         return sum(map(len, self.rows.values()))
@@ -136,7 +145,7 @@ class Transaction:
     def add(self, insert: Insert, rows: Sequence[Columns]) -> None:
         """Rows to be added before the next question."""
         if rows:
-            self._waiting.rows.setdefault(insert, []).extend(rows)
+            self._waiting.add(insert, rows)
 
     def change(self, statement: Statement, parameters: Mapping[str, Any], refused: StoreError | None = None) -> None:
         """A change made after the rows that wait; ``refused`` is raised when there is not one row to change."""
