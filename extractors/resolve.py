@@ -35,7 +35,7 @@ class Policy:
     """What a bare expression means; the values stand in the rule file ``time.policy`` with their reasons."""
 
     recent_past_days: int = 0
-    recent_holiday_days: int = 0  # the same for named days
+    recent_holiday_days: int = 0  # the same for days that bear a name
     this_year_until: int = 0  # a yearless date is this year's unless the next one is nearer than so many days; 0: off
     same_weekday: str = "next"  # "Friday" said on a Friday: next | today
     next_weekday: str = "next_week"  # "next Tuesday": next_week | coming
