@@ -55,6 +55,8 @@ def column(words: str) -> str:
 
 
 class Row(SQLModel):
+    model_config = {"defer_build": True}
+
     """Base of the tables: their own metadata, apart from other SQLModel tables of the process."""
 
     metadata = METADATA
