@@ -37,6 +37,8 @@ class Policy:
     recent_past_days: int = 0
     recent_holiday_days: int = 0  # the same for days that bear a name
     this_year_until: int = 0  # a yearless date is this year's unless the next one is nearer than so many days; 0: off
+    season_terms: bool = False  # spring from 立春 to 立夏 is a reading
+    year_first: bool = False  # 26-3-15 is 15 March 2026
     same_weekday: str = "next"  # "Friday" said on a Friday: next | today
     next_weekday: str = "next_week"  # "next Tuesday": next_week | coming
     afternoon_until: int = 0  # an hour up to this one without am/pm is in the afternoon
@@ -46,9 +48,11 @@ class Policy:
 def resolve(time: Time, now: datetime, policy: Policy) -> list[Period]:
     """The periods a dated time can mean, the likeliest first; raises Impossible when the calendar has none."""
     found = _unclocked(replace(time, alternative=None), now, policy)
-    if time.alternative is not None:
+    other = time.alternative
+    while other is not None:
         with suppress(Impossible):  # 13/05: only one order of day and month exists
-            found = found + _unclocked(replace(time.alternative, alternative=None), now, policy)
+            found = found + _unclocked(replace(other, alternative=None), now, policy)
+        other = other.alternative
     if not time.clocked:
         return _unique(found)
     return _unique(_possible(lambda period: on_day(time, period, now, policy), found))
@@ -364,9 +368,23 @@ def _season(node: Season, time: Time, now: datetime, policy: Policy) -> list[Per
         return Period(start, add_months(start, 3), "season")
 
     if outer is not None:
-        return [of_year(outer.start.year)]
-    which = node.which if node.which != "bare" else time.which
-    return _returning(lambda n: of_year(now.year + n), which, now, policy)
+        found = [of_year(outer.start.year)]
+    else:
+        which = node.which if node.which != "bare" else time.which
+        found = _returning(lambda n: of_year(now.year + n), which, now, policy)
+    if policy.season_terms:
+        found.insert(1, _by_terms(node.month, found[0].start.year))
+    return found
+
+
+_TERMS = {3: "立春", 6: "立夏", 9: "立秋", 12: "立冬"}
+
+
+def _by_terms(month: int, year: int) -> Period:
+    """The season from its solar term to the next one's."""
+    first = dates_of(f"term {_TERMS[month]}", year)[0][0]
+    after = dates_of(f"term {_TERMS[month % 12 + 3]}", year + (month == 12))[0][0]
+    return Period(wall(first), wall(after), "day", single=False)
 
 
 # ---------------------------------------------------------------- times of day
@@ -377,7 +395,10 @@ def on_day(time: Time, period: Period, now: datetime, policy: Policy) -> list[Pe
     day = period.start
     if time.clock is None:
         assert time.part is not None
-        return [_part_on(day, time)]
+        found = [_part_on(day, time)]
+        if time.part.start >= 24:  # 前天后半夜: the night after that day, or its own small hours
+            found += [replace(p, start=p.start - _DAY, end=p.end - _DAY) for p in found]
+        return found
     hours = hours_of(time, policy)
     if len(hours) > 1 and day == midnight(now):  # "today at 3" said at ten is the one to come
         minute = time.clock.minute or 0

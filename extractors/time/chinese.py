@@ -10,7 +10,7 @@ from ..parsing.expression import function
 from .fields import date, whole
 from .forms import each, length, moment, range_on, shift_bound, span, span_part
 from .lengths import Length
-from .nodes import Holiday, Invalid, Lunar, Range, Recurrence, Time, merge  # fmt: skip
+from .nodes import Cycle, Holiday, Invalid, Lunar, Range, Recurrence, Time, merge  # fmt: skip
 from .shifts import of_year
 
 
@@ -19,6 +19,26 @@ def year_chinese(text: str) -> Time | None:
     """两千年, 两千零四年, 两千一十二年."""
     rest = whole(text.removeprefix("两千").lstrip("零〇") or "零")
     return None if rest is None else Time(year=2000 + rest)
+
+
+@function("era_year", gives="year")
+def era_year(first: int, n: Any) -> Time | None:
+    """康熙三年: the n-th year of an era."""
+    number = whole(n)
+    return Time(year=first + number - 1) if number is not None and 1 <= number <= 64 else None
+
+
+@function("same_month", gives="period")
+def same_month(year_said: Time) -> Time | None:
+    """去年本月: this month, so many years away."""
+    node = year_said.node
+    return Time(node=Cycle("month", 12 * node.n)) if isinstance(node, Cycle) and node.unit == "year" else None
+
+
+@function("either", gives="date")
+def either(a: Time, b: Time) -> Time:
+    """Two readings, the likelier first."""
+    return replace(a, alternative=b)
 
 
 @function("month_number")
@@ -99,6 +119,10 @@ def zh_length(n: Any, unit: str, half: bool = False) -> Length | None:
     made = length(n, unit, extra)
     if made is None or (unit == "year" and made.parts[0][1] >= 300):
         return None
+    if unit == "year" and made is not None and extra is None and made.high is None:
+        years = made.parts[0][1]
+        if 10 <= years < 100 and years.denominator == 1:  # 24年: the year 2024 stays a reading
+            return replace(made, year=int(years) + (2000 if years < 50 else 1900))
     return made
 
 

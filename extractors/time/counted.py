@@ -18,8 +18,15 @@ def _now(_: Now, __: list[Period], now: datetime) -> list[Period]:
     return [unit_at(now, "second")]
 
 
+def _between(a: datetime, b: datetime, grain: Unit) -> Period:
+    """The stretch between two moments, whichever is the earlier."""
+    return Period(min(a, b), max(a, b), grain, single=False)
+
+
 def _cycle(node: Cycle, _: list[Period], now: datetime) -> list[Period]:
     period = unit_at(now, node.unit, node.n)
+    if node.unit == "hour" and node.n:  # 上个小时: the clock hour, or the sixty minutes until now
+        return [period, _between(now, step(now, "hour", node.n), "minute")]
     if node.n and node.unit in ("week", "month", "quarter", "year"):  # to some "last week" is the day a week ago
         return [period, day_of(step(midnight(now), node.unit, node.n))]
     return [period]
@@ -157,11 +164,14 @@ def _window(node: Window, bases: list[Period], now: datetime) -> list[Period]:
         counted = Period(start, move(start, node.length, 1), unit, single=False)
     else:
         counted = Period(move(edge, node.length, -1), edge, unit, single=False)
-    if clocked or node.rolling:
+    if clocked:
         return [rolling, counted]
+    exact = _between(now, move(now, node.length, node.sign), "second")
+    if node.rolling:
+        return [rolling, counted, exact]
     if len(node.length.parts) == 1 and node.length.parts[0][1] == 1:
         counted = replace(counted, single=True)
-    return [counted, rolling]
+    return [counted, rolling, exact]
 
 
 def _containing(node: Containing, bases: list[Period], _: datetime) -> list[Period]:
@@ -172,7 +182,9 @@ def _edge(node: Edge, bases: list[Period], _: datetime) -> list[Period]:
     found: list[Period] = []
     for period in bases:
         whole_days = period.end - period.start > _DAY
-        if node.part == "last":
+        if node.part == "close" and period.grain == "year":  # 年底 is December, its last day a reading
+            found += [Period(step(period.end, "month", -1), period.end, "day", single=False), day_of(period.end - _DAY)]
+        elif node.part in ("last", "close"):
             found.append(day_of(period.end - _DAY) if whole_days else third(period, "end"))
             found.append(third(period, "end"))
         elif node.part == "first":

@@ -94,16 +94,19 @@ def year(n: Any, pivot: int | None = None) -> Time | None:
 _ONES = ("oh", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
          "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")  # fmt: skip
 _TENTHS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_SPOKEN = {word: n for n, word in enumerate(_ONES)} | {word: 10 * n for n, word in enumerate(_TENTHS, 2)}
+SPOKEN = {word: n for n, word in enumerate(_ONES)} | {word: 10 * n for n, word in enumerate(_TENTHS, 2)}
 
 
 @function("spoken_year", gives="year")
 def spoken_year(text: str) -> Time | None:
     """A year in words: nineteen ninety-nine, two thousand and twenty, twenty oh five."""
-    words = [w for w in text.replace("-", " ").split() if w not in ("and", "zero")]
-    thousand = "thousand" in words
-    counts = [_SPOKEN[w] for w in words if w != "thousand"]
-    total = counts[0] * (1000 if thousand else 100) + sum(counts[1:])
+    words = [w for w in text.lower().replace("-", " ").split() if w not in ("and", "zero")]
+    total = 0
+    for n, word in enumerate(words):
+        if word not in ("thousand", "hundred"):
+            scale = words[n + 1] if n + 1 < len(words) else ""
+            first = 100 if n == 0 else 1  # nineteen eighty-four
+            total += SPOKEN[word] * {"thousand": 1000, "hundred": 100}.get(scale, first)
     return Time(year=total) if 1000 <= total <= 2199 else None
 
 
@@ -149,6 +152,15 @@ def numeric_date(a: Any, b: Any, y: Any = None, order: str = "") -> Time | Inval
     if order == "mdy" or isinstance(day_first, Invalid) or one == two or month_first is None:
         return month_first
     return replace(month_first, alternative=cast(Time, day_first))
+
+
+@function("short_date", gives="date")
+def short_date(a: Any, b: Any, c: Any) -> Time | Invalid | None:
+    """Three numbers of two digits; the year may stand last or first."""
+    last, first = numeric_date(a, b, c), date(a, b, c)
+    if not isinstance(last, Time) or not isinstance(first, Time):
+        return first if isinstance(first, Time) else last
+    return replace(last, year_first=first)
 
 
 @function("clock", gives="clock")

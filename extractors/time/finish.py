@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from fractions import Fraction
 from typing import Any, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -14,7 +15,7 @@ from ..grammar import Context, Place, Refusal, finisher
 from ..resolve import Policy, clock_on, hours_of, resolve
 from .lengths import Impossible, Length, Unit, Unplaced
 from .nodes import Clock, Cycle, Invalid, Range, Recurrence, Shifted, Symbolic, Time  # fmt: skip
-from .periods import Period, step
+from .periods import Period, calendar, step, unit_at
 from .ranges import clock_range, resolve_range
 
 _ANY = datetime(2000, 1, 1)  # noqa: DTZ001 - stands in for "now" where a year is said and now does not matter
@@ -67,6 +68,8 @@ def _policy(context: Context) -> Policy:
     return Policy(
         recent_past_days=int(table.get("recent_past_days", 0)),
         recent_holiday_days=int(table.get("recent_holiday_days", 0)),
+        season_terms=bool(table.get("season_terms", False)),
+        year_first=bool(table.get("year_first", False)),
         this_year_until=int(table.get("this_year_until", 0)),
         same_weekday=str(table.get("same_weekday", "next")),
         next_weekday=str(table.get("next_weekday", "next_week")),
@@ -88,6 +91,11 @@ def _local(context: Context) -> datetime | None:
 
 def _ordered(time: Time, context: Context, policy: Policy) -> Time:
     """03/04/2026 in the order of the locale; the other order stays as a reading."""
+    if time.year_first is not None:
+        other = replace(time, year_first=None)
+        if not policy.year_first:
+            return _ordered(other, context, policy)
+        return replace(time.year_first, alternative=other)
     if time.alternative is None or time.alternative.node is not None or context.locale not in policy.day_first_locales:
         return time
     return replace(time.alternative, alternative=replace(time, alternative=None))
@@ -175,6 +183,8 @@ def _unplaced(time: Time) -> TimeValue | None:
     node = time.node
     if isinstance(node, Shifted) and node.base is None and not time.calendar and not time.clocked:
         return _symbolic(Symbolic("said_at", node.length, node.sign, time.bound, time.approx))
+    if isinstance(node, Cycle) and not time.calendar:
+        return _unplaced_cycle(time, node)
     if node is not None or time.within is not None or time.quarter or time.half:
         return None
     clock = f"T{_hours(time.clock.hour, time.clock)}" if time.clock is not None else None
@@ -190,6 +200,19 @@ def _unplaced(time: Time) -> TimeValue | None:
     return None
 
 
+def _unplaced_cycle(time: Time, node: Cycle) -> TimeValue:
+    """Tomorrow, next week at no known time: so many units from the moment of saying, with its time of day."""
+    said = _symbolic(Symbolic("said_at", Length(((node.unit, Fraction(abs(node.n))),)), 1 if node.n >= 0 else -1))
+    changes: dict[str, object] = {"grain": _grain(node.unit), "bound": time.bound, "approx": time.approx}
+    if node.n == 0:
+        changes["offset"] = None
+    if time.clock is not None:
+        changes["start"] = f"T{_hours(hours_of(time, Policy())[0], time.clock)}"
+    elif time.part is not None:
+        changes["start"] = f"T{int(time.part.start) % 24:02}:00"
+    return said.model_copy(update=changes)
+
+
 def _hours(hour: int, clock: Clock) -> str:
     second = f":{clock.second:02}" if clock.second is not None else ""
     return f"{hour % 24:02}:{clock.minute or 0:02}{second}"
@@ -199,6 +222,8 @@ def _clock_only(time: Time, now: datetime | None, policy: Policy) -> TimeValue:
     """A bare time of day: T15:30, with its coming and past occurrences as readings."""
     if time.clock is None:
         assert time.part is not None
+        if time.bound != "=":
+            return _part_bounded(time, now)
         minutes = [(round(time.part.start * 60), round(time.part.end * 60))]
         return _clock_stretch(minutes, now, time, approx=time.approx)
     hours = hours_of(time, policy)
@@ -234,6 +259,28 @@ def _clock_only(time: Time, now: datetime | None, policy: Policy) -> TimeValue:
     readings = (point, *(Reading(end=r.start) if below else Reading(start=r.start) for r in value.readings[:1]))
     return value.model_copy(
         update={"type": "interval", "edtf": edtf, "bound": time.bound, "readings": readings, **ends}
+    )
+
+
+def _part_bounded(time: Time, now: datetime | None) -> TimeValue:
+    """Before lunch, by the end of the day: an open side at the edge of a part of the day."""
+    assert time.part is not None
+    below = time.bound in ("<", "<=")
+    edge = round((time.part.start if time.bound in ("<", ">=") else time.part.end) * 60)
+    text = f"T{edge // 60 if edge <= 1440 else edge // 60 % 24:02}:{edge % 60:02}"
+    moment = text
+    if now is not None:
+        coming = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(minutes=edge)
+        moment = _iso(coming if coming > now else coming + timedelta(days=1), "minute")
+    whole = _clock_stretch([(round(time.part.start * 60), round(time.part.end * 60))], now, time, approx=time.approx)
+    return whole.model_copy(
+        update={
+            "edtf": f"../{text}" if below else f"{text}/..",
+            "bound": time.bound,
+            "start": None if below else moment,
+            "end": moment if below else None,
+            "readings": (Reading(start=whole.start, end=whole.end), *whole.readings[:1]),
+        }
     )
 
 
@@ -343,6 +390,7 @@ def _duration(length: Length) -> TimeValue:
         grain=_grain(length.finest),
         bound=length.bound,
         approx=length.approx,
+        readings=() if length.year is None else _readings([unit_at(calendar(length.year), "year")]),
     )
 
 

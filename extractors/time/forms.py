@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from ...values import Bound
 from ..parsing.expression import function
-from .fields import fraction, whole
+from .fields import SPOKEN, fraction, whole
 from .lengths import Length, Unit
 from .nodes import Cycle, Invalid, Nth, Range, Recurrence, Shifted, Symbolic, Time, merge  # fmt: skip
 from .shifts import TURNED, shift
@@ -213,13 +213,19 @@ def part_unit(n: Any, unit: str, top: int, bottom: int) -> Length | None:
     return Length(((cast(Unit, unit), whole_units + Fraction(top, bottom)),))
 
 
-_LETTERS: dict[str, Unit] = {"w": "week", "d": "day", "h": "hour", "m": "minute", "s": "second"}
+_LETTERS: dict[str, Unit] = {"y": "year", "w": "week", "d": "day", "h": "hour", "m": "minute", "s": "second"}
 
 
 @function("short_length", gives="duration")
 def short_length(n: Any, letter: str) -> Length | None:
     """2w, 3d, 5h, 10m, 30s."""
-    return length(whole(n), _LETTERS[letter])
+    return length(whole(n), _LETTERS[letter.lower()])
+
+
+@function("quarters", gives="duration")
+def quarters(text: str) -> Length | None:
+    """So many quarters of a year: five quarters are no fraction."""
+    return length(SPOKEN.get(text.split()[0].lower()), "quarter")
 
 
 @function("span_year", gives="span")

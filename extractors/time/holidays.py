@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 from functools import lru_cache
-from typing import Any
 
 from .lengths import Impossible
 

@@ -62,6 +62,7 @@ class Length:
     high: Length | None = None
     approx: bool = False
     bound: Bound = "="
+    year: int | None = None  # 24年 may also be the year 2024
 
     def whole(self) -> dict[Unit, int]:
         """Whole numbers of units, fractions carried down (2.5 h → 2 h 30 min)."""

@@ -194,6 +194,7 @@ class Time:
     bound: Bound = "="
     approx: bool = False
     alternative: Time | None = field(default=None)  # 03/04/2026 in the other order of day and month
+    year_first: Time | None = field(default=None)  # 26-3-15 with the year in front
     loose_bound: bool = False  # "2025年前": the unit itself may be in or out
 
     @property
@@ -336,5 +337,7 @@ def _nest(a: Time, b: Time) -> Time | None:
         ):
             if outer.calendar or inner.within is not None:
                 return None
-            return replace(inner, within=replace(outer, approx=False), approx=inner.approx or outer.approx)
+            other = merge(inner.alternative, outer) if inner.alternative is not None else None
+            within = replace(outer, approx=False)
+            return replace(inner, within=within, approx=inner.approx or outer.approx, alternative=other)
     return None

@@ -145,7 +145,8 @@ def resolve_range(value: Range, now: datetime, policy: Policy) -> list[Stretched
     if not found:
         raise Unplaced("the range ends before it begins")
     if first.month is not None and first.year is None:  # "from May to September" said in July: the one that runs
-        found.sort(key=lambda s: not s.whole.start <= now < s.whole.end)
+        year = timedelta(days=366)
+        found.sort(key=lambda s: not (s.whole.start <= now < s.whole.end and s.whole.end - s.whole.start < year))
     return found
 
 

@@ -138,7 +138,7 @@ def shift(length: Length, sign: int, base: Time | None = None) -> Time | None:
 @function("window", gives="period")
 def window(length: Length, sign: int, rolling: bool = False, base: Time | None = None) -> Time | None:
     """The last or next so many units."""
-    if length.high is not None or not _reach(length):
+    if length.high is not None or not _reach(length) or not _years_to_come(length):
         return None
     return Time(node=Window(replace(length, approx=False), sign, rolling, base), approx=length.approx)
 
@@ -149,6 +149,11 @@ TURNED: dict[Bound, Bound] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "
 def _reach(length: Length) -> bool:
     """Only lengths that stay within the calendar: 5,000,000 years ago is no date."""
     return all(abs(amount) < 100_000 for _, amount in length.parts) and length.whole().get("year", 0) < 5000
+
+
+def _years_to_come(length: Length) -> bool:
+    """False for 下 2009年: a year, not two thousand of them."""
+    return length.whole().get("year", 0) < 500
 
 
 @function("stretch", gives="period")
@@ -224,6 +229,18 @@ def of_year(inner: Any, year_said: Time) -> Any:
     if inner.node is not None and not isinstance(inner.node, Holiday | Lunar | Season):
         return None
     return merge(inner, year_said)
+
+
+@function("in_year_of", gives="date")
+def in_year_of(holiday_said: Time, day_said: Time) -> Time | None:
+    """Thanksgiving three years ago: the holiday of the year that is so far away."""
+    node = day_said.node
+    if not isinstance(node, Shifted) or node.base is not None or node.length.said != "year" or day_said.calendar:
+        return None
+    if holiday_said.within is not None or holiday_said.year is not None or len(node.length.parts) != 1:
+        return None
+    years = int(node.length.parts[0][1]) * node.sign
+    return replace(holiday_said, within=Time(node=Cycle("year", years)))
 
 
 @function("of_shift", gives="date")
