@@ -36,7 +36,8 @@ every side that it names. Both work on leaves and on productions.
 Built-in leaves: ``number`` (numbers.py: Arabic digits in every grouping, Chinese numerals incl. 一万二, 两百五, 3万5,
 1.5个亿, capitals, English number words), value ``Num`` with ``amount`` (and ``bound``) or ``low``/``high``, ``approx``,
 ``scale``; ``figure``: the same where only money or a percentage makes the reading sure (45 000; 12,90; 10 m);
-``digits``: a bare run of 1-8 ASCII digits as a string (years, hours, house numbers). Further built-in leaves are
+``digits``: a bare run of 1-8 ASCII digits as a string (years, hours, house numbers). ``ranked``: an English ordinal
+(third, 21st, one hundred and fifth) as a latent ``Num``. Further built-in leaves are
 registered with ``@source("name")`` (chart.py). Since types are shared, a new type must not have the name of another
 family's type unless its values are of the same class.
 
@@ -100,6 +101,7 @@ BUILT_IN = {
     "number",
     "figure",
     "digits",
+    "ranked",
 }  # part types of built-in leaves; a module with a further source adds its own here
 
 

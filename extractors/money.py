@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 from ..values import MoneyValue
-from .figures.amounts import Measure, fields
+from .figures.amounts import Measure, decided, fields
 from .figures.chinese import Num
-from .grammar import Context, Place, finisher
+from .figures.headers import heading_of
+from .grammar import Context, Place, Refusal, finisher
 from .parsing.expression import function
+
+_CLASH = " ≠ "  # between two units that contradict each other
 
 
 @function("sum", gives="sum")
@@ -21,13 +24,31 @@ def money(number: Num, currency: str | None = None) -> Measure:
 
 
 @function("sum_both", gives="sum")
-def money_both(before: str, number: Num, after: str) -> Measure | None:
-    """ "US$5 USD", "人民币5元": two statements that must not contradict each other; the clearer one wins."""
-    for clear, other in ((before, after), (after, before)):
-        if len(clear) == 3 and clear.isupper():
-            known = len(other) == 3 and other.isupper()
-            return Measure(number, "money", clear) if not known or other == clear else None
-    return Measure(number, "money", before)
+def money_both(before: str, number: Num, after: str) -> Measure:
+    """ "US$5 USD", "人民币5元": two statements; whether they agree is for the finisher, which knows the policy."""
+    return Measure(number, "money", before if before == after else f"{before}{_CLASH}{after}")
+
+
+@function("in_unit", gives="sum")
+def in_unit(number: Num, unit: Measure) -> Measure | None:
+    """收入(万元):1,200 and "Revenue ($m): 120": the unit stands before its figure, in brackets."""
+    if number.scale > 1 and unit.num.amount != 1:
+        return Measure(number, "money", f"{unit.canonical}{_CLASH}{number.canonical}")
+    return Measure(number.times(unit.num.amount or Decimal(1)), "money", unit.unit)
+
+
+@function("in_unit_said", gives="sum")
+def in_unit_said(unit: Measure, value: Measure) -> Measure | None:
+    """(USD): $500 agrees with itself; (万元): 300元 and (USD): 500 EUR do not."""
+    if unit.num.amount != 1 and value.num.scale == 1:
+        return replace(value, unit=f"{unit.canonical}{_CLASH}{value.unit}")
+    return replace(value, unit=unit.unit if unit.unit == value.unit else f"{unit.unit}{_CLASH}{value.unit}")
+
+
+@function("counted_in", gives="money_unit")
+def counted_in(currency: str, scale: int | None = None) -> Measure:
+    """万元, $m, USD: what figures count."""
+    return Measure(Num(Decimal(scale or 1)), "unit", currency)
 
 
 @function("coins", gives="coins")
@@ -120,21 +141,35 @@ def labelled(number: Num | None) -> Measure | None:
 
 
 @finisher("money")
-def finish_money(value: Measure, context: Context, place: Place) -> MoneyValue | None:
-    """The currency of a sign is decided by the table ``currency_policy``: locale first, then language."""
-    del place
-    currency = value.unit
-    if currency is not None and not (len(currency) == 3 and currency.isupper()):
-        currency = _decided(currency, context)
-    return MoneyValue(**fields(value.num), currency=currency, per=value.per, base=value.base)
+def finish_money(value: Measure, context: Context, place: Place) -> MoneyValue | Refusal | None:
+    """The currency of a sign is decided by the table ``currency_policy``: locale first, then language.
+
+    A sum without currency takes the one of the heading it stands under.
+    """
+    currency, num = value.unit, value.num
+    if currency is not None and _CLASH in currency:
+        one, _, other = currency.partition(_CLASH)
+        agreed = _agreed(one, other, context.tables.get("currency_meanings", {}))
+        if agreed is None:
+            return Refusal(f"two units: {one} and {other}")
+        currency = agreed
+    if currency is None:
+        heading = heading_of(place.normalized.text, place.start, place.end, context.tables)
+        if heading is not None:
+            if heading.clash:
+                return Refusal(heading.clash)
+            num, currency = num.times(heading.scale) if num.scale == 1 else num, heading.currency
+    if currency is not None:
+        currency = decided(currency, context)
+    if num.dotted and num.amount is not None and currency in context.tables.get("three_decimals", ()):
+        num = replace(num, amount=num.amount / 1000)  # 12.345 KWD has fils, no thousands
+    return MoneyValue(**fields(num), currency=currency, per=value.per, base=value.base)
 
 
-def _decided(sign: str, context: Context) -> str | None:
-    """What an ambiguous sign stands for here; None when the policy does not say."""
-    policy: Mapping[str, Any] = context.tables.get("currency_policy", {})
-    choices: Mapping[str, str] = policy.get(sign, {})
-    region = (context.locale or "").replace("_", "-").split("-")[-1]
-    for key in (context.locale or "", region, context.lang, "any"):
-        if key and key in choices:
-            return choices[key]
-    return None
+def _agreed(one: str, other: str, meanings: Mapping[str, Sequence[str]]) -> str | None:
+    """The currency that two statements agree on, the clearer one; None when they contradict each other."""
+    first, second = (set(meanings.get(unit, (unit,))) for unit in (one, other))
+    shared = first & second
+    if not shared:
+        return None
+    return shared.pop() if len(shared) == 1 else f"{one}/{other}"  # $5元: a dollar of Hong Kong, of Taiwan …

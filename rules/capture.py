@@ -7,7 +7,7 @@ from typing import Any
 
 from ..extractors.assertion import assertion_of
 from ..model import Act, Adjustment, Candidate, Scan, Turn
-from ..values import Value
+from ..values import NumberValue, Value
 from .acts import act_of, bounded, patch_of, pointing
 from .adjust import Step, label_of_step, step_candidate, step_of, unnumbered
 from .book import Book, Rule, RulesetLike, book_of
@@ -91,12 +91,13 @@ def _apposed(seen: View, book: Book, found: list[Candidate]) -> list[Candidate]:
 
 
 def _hiding(seen: View, book: Book) -> View:
-    """The view without numbers that stand inside a word of their own: "last four digits", 后四位."""
+    """The view without numbers that amount to nothing: in a word of their own (后四位), ordinals, ratios."""
     words = [hit.span() for hit in book.lex.attribute_words.finditer(seen.low)]
     inside = {
         place.index
         for place in seen.places
-        if place.kind in {"number", "quantity"} and any(low <= place.start and place.end <= high for low, high in words)
+        if (isinstance(place.mention.value, NumberValue) and place.mention.value.unit)
+        or (place.kind in {"number", "quantity"} and any(a <= place.start and place.end <= b for a, b in words))
     }
     return replace(seen, hidden=frozenset(inside)) if inside else seen
 

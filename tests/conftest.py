@@ -1,4 +1,4 @@
-"""Places for stores: memory, a file, and a real PostgreSQL where its wheel installs."""
+"""Places for stores (memory, a file, a real PostgreSQL where its wheel installs) and the grammar of amounts alone."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+import recordari
+from recordari.extractors import scan
+from recordari.extractors.grammar import Context, Found, Grammar, GrammarFile
+from recordari.extractors.vocabulary import VocabularyFile
+from recordari.rules.load import build
 
 
 @pytest.fixture(scope="session")
@@ -41,3 +47,33 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return str(tmp_path / "memory.db")
     fresh: Callable[[], str] = request.getfixturevalue("new_postgresql")
     return fresh()
+
+
+# The shipped grammar of amounts alone: no time, no names.
+AMOUNTS = (
+    "any/amounts", "any/money", "any/money_labels", "any/number_contexts", "any/time_units", "any/counted_names",
+    "en/amounts", "en/money", "en/proportion_words", "en/weighing_words", "zh/amounts", "zh/money",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def found() -> Callable[..., Found]:
+    """What the rules of amounts find in a text, in the text's language and perhaps a locale."""
+    assert scan.REGISTERED  # imported for the functions, finishers and built-in leaves
+    pack = Path(recordari.__file__).parent / "rules" / "packs" / "core"
+    texts = [(pack / f"{name}.yaml").read_text(encoding="utf-8") for name in AMOUNTS]
+    rules = build({str(number): text for number, text in enumerate(texts)}).files.values()
+    words = {rule.id: rule for rule in rules if isinstance(rule, VocabularyFile)}
+    grammar = Grammar.compile([rule for rule in rules if isinstance(rule, GrammarFile)], words)
+
+    def find(text: str, locale: str | None = None) -> Found:
+        lang = "zh" if any("\u3400" <= char <= "\u9fff" for char in text) else "en"
+        return grammar.find(text, Context(lang=lang, locale=locale))
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def said(found: Callable[..., Found]) -> Callable[..., list[str]]:
+    """Kind and canonical form of every amount in a text."""
+    return lambda text, locale=None: [f"{m.kind} {m.canonical}" for m in found(text, locale).mentions]

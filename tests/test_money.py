@@ -2,42 +2,14 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
-import recordari
-from recordari.extractors import money
-from recordari.extractors.figures import amounts
-from recordari.extractors.grammar import Context, Found, Grammar, GrammarFile
-from recordari.extractors.vocabulary import VocabularyFile
-from recordari.rules.load import build
+from recordari.extractors.grammar import Found
 
-PACK = Path(recordari.__file__).parent / "rules" / "packs" / "core"
-FILES = (
-    "any/amounts", "any/money", "any/money_labels", "any/number_contexts", "any/time_units", "any/counted_names",
-    "en/amounts", "en/money", "zh/amounts", "zh/money",
-)  # fmt: skip
-
-
-@lru_cache(maxsize=1)
-def grammar() -> Grammar:
-    """The shipped grammar of amounts alone: no time, no names."""
-    texts = [(PACK / f"{name}.yaml").read_text(encoding="utf-8") for name in FILES]
-    rules = build({str(number): text for number, text in enumerate(texts)}).files.values()
-    words = {rule.id: rule for rule in rules if isinstance(rule, VocabularyFile)}
-    assert amounts.finish_number is not money.finish_money  # imported for what they register
-    return Grammar.compile([rule for rule in rules if isinstance(rule, GrammarFile)], words)
-
-
-def found(text: str, locale: str | None = None) -> Found:
-    lang = "zh" if any("\u3400" <= char <= "\u9fff" for char in text) else "en"
-    return grammar().find(text, Context(lang=lang, locale=locale))
-
-
-def said(text: str, locale: str | None = None) -> list[str]:
-    return [f"{m.kind} {m.canonical}" for m in found(text, locale).mentions]
+Find = Callable[..., Found]
+Said = Callable[..., list[str]]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +48,7 @@ def said(text: str, locale: str | None = None) -> list[str]:
         ("负200元", "-200 CNY"),
     ],
 )
-def test_a_sum_is_read_whole(text: str, expected: str) -> None:
+def test_a_sum_is_read_whole(said: Said, found: Find, text: str, expected: str) -> None:
     assert said(text) == [f"money {expected}"]
     assert found(text).mentions[0].text == text
 
@@ -101,7 +73,7 @@ def test_a_sum_is_read_whole(text: str, expected: str) -> None:
         ("3000多欧元", ">3000 EUR"),
     ],
 )
-def test_bounds_and_ranges_are_part_of_the_sum(text: str, expected: str) -> None:
+def test_bounds_and_ranges_are_part_of_the_sum(said: Said, text: str, expected: str) -> None:
     assert said(text) == [f"money {expected}"]
 
 
@@ -112,7 +84,7 @@ def test_bounds_and_ranges_are_part_of_the_sum(text: str, expected: str) -> None
         ("$ 1.34 a share", "share"), ("每平米3万元", "平方米"), ("$500 monthly", "P1M"),
     ],
 )  # fmt: skip
-def test_a_sum_knows_what_it_is_paid_for(text: str, per: str) -> None:
+def test_a_sum_knows_what_it_is_paid_for(found: Find, text: str, per: str) -> None:
     (mention,) = found(text).mentions
     assert mention.kind == "money"
     assert getattr(mention.value, "per", None) == per
@@ -125,17 +97,17 @@ def test_a_sum_knows_what_it_is_paid_for(text: str, per: str) -> None:
         ("5元", "zh-TW", "5 TWD"), ("10 kr", "nb-NO", "10 NOK"), ("10 dinars", None, "10 XXX"),
     ],
 )  # fmt: skip
-def test_an_ambiguous_sign_is_settled_by_policy(text: str, locale: str | None, expected: str) -> None:
+def test_an_ambiguous_sign_is_settled_by_policy(said: Said, text: str, locale: str | None, expected: str) -> None:
     assert said(text, locale) == [f"money {expected}"]
 
 
-def test_a_number_beside_a_money_label_is_money_without_currency() -> None:
+def test_a_number_beside_a_money_label_is_money_without_currency(said: Said) -> None:
     assert said("预算是8万") == ["money 80000 XXX"]
     assert said("8万的预算") == ["money 80000 XXX"]
     assert said("the budget is 80k") == ["money 80000 XXX"]
 
 
-def test_a_label_in_another_clause_or_a_small_count_makes_no_money() -> None:
+def test_a_label_in_another_clause_or_a_small_count_makes_no_money(said: Said) -> None:
     assert said("预算没定。来了8万人") == ["quantity 80000 人"]
     assert said("买8套") == ["quantity 8 套"]
     assert said("the budget has 3 parts") == ["number 3"]
@@ -148,25 +120,25 @@ def test_a_label_in_another_clause_or_a_small_count_makes_no_money() -> None:
         "all of us", "万元户", "version v2.4.6", "the kip and the won",
     ],
 )  # fmt: skip
-def test_what_only_sounds_like_money_is_none(text: str) -> None:
+def test_what_only_sounds_like_money_is_none(said: Said, text: str) -> None:
     assert [m for m in said(text) if m.startswith("money")] == []
 
 
-def test_glued_text_is_cut_where_the_sum_ends() -> None:
+def test_glued_text_is_cut_where_the_sum_ends(said: Said) -> None:
     assert said("3541.07万元2.3本项目") == ["money 35410700 CNY", "number 2.3"]
 
 
-def test_sums_in_a_row_stay_apart() -> None:
+def test_sums_in_a_row_stay_apart(said: Said) -> None:
     assert said("30 rmb 40 usd") == ["money 30 CNY", "money 40 USD"]
     assert said("$ 20,000.00 $ 37,305.97") == ["money 20000 USD", "money 37305.97 USD"]
 
 
-def test_a_movement_from_one_sum_to_another_is_no_range() -> None:
+def test_a_movement_from_one_sum_to_another_is_no_range(said: Said) -> None:
     assert said("turnover fell $2.3 million to $31.6 million") == ["money 2300000 USD", "money 31600000 USD"]
     assert said("the price went from $10 to $12") == ["money 10 USD", "money 12 USD"]
     assert said("from $10 to $12") == ["money 10..12 USD"]
 
 
-def test_two_sums_joined_by_and_are_no_range() -> None:
+def test_two_sums_joined_by_and_are_no_range(said: Said) -> None:
     assert said("$5 and $10") == ["money 5 USD", "money 10 USD"]
     assert said("between $5 and $10") == ["money 5..10 USD"]

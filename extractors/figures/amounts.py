@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from ...values import Bound, NumberValue, PercentValue, QuantityValue
-from ..grammar import Context, Place, finisher
+from ...values import Bound, MoneyValue, NumberValue, PercentValue, QuantityValue
+from ..grammar import Context, Place, Refusal, finisher
 from ..parsing.expression import function
 from .chinese import Num
+from .headers import heading_of
 
 _HUNDRED = Decimal(100)
 _UNITS = frozenset("十百千万亿兆上")
+_QUOTES = frozenset("\"'「」『』《》")
+_LONGEST_NUMBER = 16
+_LOOSE = re.compile(r"[0-9] ?(?:m|mm|g|t|b)$")
+ORDINAL, RATIO = "ordinal", "ratio"  # units of numbers that count nothing
 
 
 @dataclass(frozen=True)
@@ -134,6 +141,31 @@ def ratio(numerator: Num, denominator: Num) -> Num | None:
     return fraction(numerator, denominator) if len(whole) == 2 else None
 
 
+@function("proportion", gives="number")
+def proportion(part: Num, whole: Num) -> Num | None:
+    """Two out of five, 3 in 10: a part of a whole, never the other way round."""
+    a, b = part.exact, whole.exact
+    if a is None or b is None or not 0 < a < b or a % 1 or b % 1:
+        return None
+    return fraction(part, whole)
+
+
+@function("ordinal", gives="rank")
+def ordinal(number: Num) -> Measure | None:
+    """Third, 第三: a place in a row. Marked by its unit, so that nothing takes it for an amount."""
+    whole = number.amount is not None and number.amount % 1 == 0 and number.amount >= 0
+    return Measure(number, "rank", ORDINAL) if whole and number.bound == "=" and not number.approx else None
+
+
+@function("to_one", gives="odds")
+def to_one(first: Num, second: Num) -> Measure | None:
+    """A ratio of 3 to 2: the quotient, marked by its unit."""
+    if first.exact is None or not second.exact:
+        return None
+    quotient = fraction(first, second)
+    return None if quotient is None else Measure(quotient, "odds", RATIO)
+
+
 @function("share", gives="rate")
 def share(number: Num, of: int = 100, base: str | None = None) -> Measure:
     """Per cent (of 100), per mille (of 1000) …: kept as per cent."""
@@ -211,17 +243,64 @@ def fields(num: Num) -> dict[str, Any]:
 
 
 @finisher("number")
-def finish_number(value: Num, context: Context, place: Place) -> NumberValue | None:
+def finish_number(value: Num | Measure, context: Context, place: Place) -> NumberValue | MoneyValue | Refusal | None:
     """A bare number; one Chinese digit alone (一 in 一下) and units alone (千万 in 千万别) say nothing."""
-    del context
+    if isinstance(value, Measure):
+        return None if _no_rank(place) else NumberValue(**fields(value.num), unit=value.unit)
     alone = place.text == place.normalized.text.strip(" \n.。!！")
     if place.text.lower().split()[-1] == "one" and value.amount == 1 and not alone:
         return None  # which one, that one, some one
     if place.text[0] == "0" and place.text[1:2].isdigit():
         return None  # 09 is part of a date or a code
-    if not place.text.isascii() and not alone and (len(place.text) == 1 or not set(place.text) - _UNITS):
+    if len(place.text) > _LONGEST_NUMBER and place.text.isdigit():
+        return None  # so many digits name something
+    if not place.text.isascii() and not alone and _says_nothing(place, context):
         return None
-    return NumberValue(**fields(value))
+    if alone and _LOOSE.search(place.text):
+        return None  # 10 m: ten metres, ten million, ten minutes
+    heading = heading_of(place.normalized.text, place.start, place.end, context.tables)
+    if heading is None:
+        return NumberValue(**fields(value))
+    if heading.clash:
+        return Refusal(heading.clash)
+    currency = decided(heading.currency, context)
+    return MoneyValue(**fields(value.times(heading.scale) if value.scale == 1 else value), currency=currency)
+
+
+def decided(currency: str, context: Context) -> str | None:
+    """What an ambiguous sign ($, ¥, £, kr) stands for here; None when the table ``currency_policy`` does not say."""
+    if len(currency) == 3 and currency.isupper():
+        return currency
+    choices: Mapping[str, str] = context.tables.get("currency_policy", {}).get(currency, {})
+    region = (context.locale or "").replace("_", "-").split("-")[-1]
+    for key in (context.locale or "", region, context.lang, "any"):
+        if key and key in choices:
+            return choices[key]
+    return None
+
+
+def _says_nothing(place: Place, context: Context) -> bool:
+    """千万 in 千万别, 一 in 一下."""
+    return not set(place.text) - _UNITS or (len(place.text) == 1 and not _said_as_digit(place, context))
+
+
+def _said_as_digit(place: Place, context: Context) -> bool:
+    """答案是四, 不是五: one Chinese digit after a word that asks for a number, and nothing counted behind it."""
+    text, table = place.normalized.text, context.tables.get("lone_digits", {})
+    rest = text[place.end : place.end + 4]
+    if text[place.start - 1 : place.start] in _QUOTES and rest[:1] in _QUOTES and rest[:1]:
+        return True
+    return text.endswith(tuple(table.get("after", ())), 0, place.start) and (
+        not rest.strip() or rest.startswith(tuple(table.get("before", ())))
+    )
+
+
+def _no_rank(place: Place) -> bool:
+    """First Meridian, Ninth Ward inside a sentence are names; "First, we wait" opens a list of reasons."""
+    said, after = place.original, place.normalized.text[place.end : place.end + 2]
+    if place.start == 0 and after[:1] == "," and said.isalpha():
+        return True
+    return place.start > 0 and said[:1].isupper() and after[:1] == " " and after[1:].isupper()
 
 
 @finisher("percent")

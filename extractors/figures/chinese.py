@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -20,6 +20,7 @@ class Num:
     bound: Bound = "="
     approx: bool = False
     scale: int = 1  # the multiplier said last: "20到30万" and "$2-5 million" lend it to the first figure
+    dotted: bool = False  # 1.234 read as one thousand and more
 
     @property
     def canonical(self) -> str:
@@ -62,15 +63,24 @@ DIGITS = {
 TENS = {"廿": 20, "卅": 30, "卌": 40}
 SMALL = {"十": 10, "拾": 10, "百": 100, "佰": 100, "千": 1000, "仟": 1000}
 BIG = {"万": 10**4, "亿": 10**8, "兆": 10**12}
+_UNITS = frozenset((*SMALL, *BIG))
 ZERO = frozenset("零〇○")
 MORE = frozenset("多余")
 ARABIC = re.compile(r"[0-9]{1,3}(?:,[0-9]{3}){1,4}(?:\.[0-9]{1,4})?|[0-9]{1,12}(?:\.[0-9]{1,6})?")
-RUN = re.compile(r"[零〇○一二三四五六七八九两壹贰叁肆伍陆柒捌玖貮参廿卅卌十拾百佰千仟几数上]")
+_NUMERALS = "零〇○一二三四五六七八九两壹贰叁肆伍陆柒捌玖貮参廿卅卌十拾百佰千仟几数"
+RUN = re.compile(rf"[{_NUMERALS}上]")
+# No amount is written with so many numerals in a row; reading them would cost a little for each, and say nothing.
+_ENDLESS = re.compile(rf"[{_NUMERALS}上万亿兆点多余0-9.,]{{65,}}")
+# Numerals with blanks between them, as scanned tables have them: 三千 九百 六十五, 7万 5千 4百.
+_SPACED = re.compile(rf"[{_NUMERALS}0-9][{_NUMERALS}万亿点0-9.]{{0,12}}(?: [{_NUMERALS}万亿点0-9.]{{1,12}}){{1,8}}")
+_PERCENT_AFTER = re.compile(r" ?(?:个 ?百 ?分|%|万|亿)")
 # A digit string (year, telephone number) has no unit: its characters are read one by one.
 DIGIT_STRING = re.compile(r"[零〇○一二三四五六七八九壹贰叁肆伍陆柒捌玖]{2,16}")
 _CAPITALS = frozenset("壹贰叁肆伍陆柒捌玖貮参拾")  # 陆 and 拾 are words too: 陆地, 拾起
-_AFTER_CAPITAL = frozenset("元圆块角分毛成折倍%份")
+_AFTER_CAPITAL = frozenset("又元圆块角分毛成折倍%份")
 _CALENDAR = frozenset("月号日点年时")
+_MORE_NOT = frozenset("少额数次年月")
+_SOME_OF = frozenset("个块元万岁年天人名件套次条页亿")
 _FEW = (Decimal(1), Decimal(10))
 
 
@@ -104,7 +114,7 @@ def read(text: str, at: int) -> tuple[Num, int] | None:
 def _decimals(text: str, at: int) -> str:
     """The digits after 点."""
     out = ""
-    while at < len(text) and len(out) < 8 and (text[at] in DIGITS or (text[at].isascii() and text[at].isdigit())):
+    while at < len(text) and len(out) < 8 and text[at] != "两" and (text[at] in DIGITS or "0" <= text[at] <= "9"):
         out += str(DIGITS.get(text[at], text[at]))
         at += 1
     return out
@@ -150,7 +160,14 @@ def _whole(text: str, at: int) -> _Read | None:
             continue
         stop = scale[1] if scale else section.end
         alone = num.amount is not None and num.bound == "=" and not num.approx and section.unit == 1
-        if skipped == end and result is not None and factor == 1 and text[section.end : section.end + 1] in _CALENDAR:
+        dated = section.num.amount is not None and section.num.amount < 60
+        if (
+            dated
+            and skipped == end
+            and result is not None
+            and factor == 1
+            and text[section.end : section.end + 1] in _CALENDAR
+        ):
             break  # 80万3月5号: the 3 belongs to the date
         short = skipped == end and result is not None and factor == 1 and section.end - skipped == 1
         if short and alone and unit >= 100 and num.amount is not None and num.amount:
@@ -174,14 +191,18 @@ def _lent(unit: int) -> int:
 
 
 def _softened(text: str, found: _Read) -> _Read:
-    """八万多, 二百余, 三千来: more than, or about."""
+    """八万多, 二百余, 三千来, 一个多亿: more than, or about."""
     at, num = found.end, found.num
+    if text[at : at + 1] == "个" and text[at + 1 : at + 2] in MORE and num.exact is not None:
+        scale = _big(text, at + 2)
+        if scale is not None and scale[0] >= 10**8:
+            return _Read(replace(num.times(Decimal(scale[0])), bound=">"), scale[1], scale[0])
     if at < len(text) and num.exact is not None and num.exact >= 10 and num.exact % 10 == 0:
-        if text[at] in MORE and text[at + 1 : at + 2] not in {"少", "额", "数", "次", "年", "月"}:
+        if text[at] in MORE and text[at + 1 : at + 2] not in _MORE_NOT:
             scale = _big(text, at + 1)
             end = scale[1] if scale else at + 1
             return _Read(replace(num.times(Decimal(scale[0] if scale else 1)), bound=">"), end, found.unit)
-        if text[at] == "来" and text[at + 1 : at + 2] in {*"个块元万岁年天人名件套次条页亿", ""}:
+        if text[at] == "来" and (at + 1 == len(text) or text[at + 1] in _SOME_OF):
             scale = _big(text, at + 1)
             return _Read(
                 replace(num.times(Decimal(scale[0] if scale else 1)), approx=True),
@@ -227,8 +248,8 @@ def _few_or_more(text: str, at: int, num: Num, unit: int) -> _Read | None:
     if amount is None or at >= len(text):
         return None
     zero = at + 1 if text[at] in ZERO and text[at + 1 : at + 2] == "几" else at
-    if text[zero] == "几" and text[zero + 1 : zero + 2] not in SMALL:
-        return _Read(Num(low=amount, high=amount + unit, approx=True), zero + 1, 1)
+    if text[zero] == "几" and text[zero + 1 : zero + 2] not in SMALL:  # 一百零几 stays below 110
+        return _Read(Num(low=amount, high=amount + (unit if zero == at else 10), approx=True), zero + 1, 1)
     if text[at] in MORE | {"来"} and text[at + 1 : at + 2] in BIG:
         soft = Num(amount, approx=True) if text[at] == "来" else Num(amount, bound=">")
         return _Read(soft, at + 1, 1)
@@ -272,7 +293,9 @@ def _digit(text: str, at: int) -> tuple[Num, int, int] | None:
             return num, at + (3 if factor > 1 else 2), factor
         return Num(Decimal(one)), at + 1, 1
     factor = _small(text, at + 1)
-    if text[at] == "两" and factor == 1 and at and text[at - 1] in {*SMALL, *BIG} and text[at + 1 : at + 2] not in BIG:
+    if one == 0 and factor == 10:
+        return Num(Decimal(1)), at + 2, factor  # 零十
+    if text[at] == "两" and factor == 1 and at and text[at - 1] in _UNITS and text[at + 1 : at + 2] not in BIG:
         return None  # 三十两: the 两 is a weight
     return Num(Decimal(one)), at + (2 if factor > 1 else 1), factor
 
@@ -285,18 +308,63 @@ def _small(text: str, at: int) -> int:
     return SMALL.get(char, 1)
 
 
-def find(text: str) -> Iterator[tuple[int, int, Num, bool]]:
+def endless(text: str) -> list[tuple[int, int]]:
+    """Where numerals run on without end, so that nothing is read there; runs of ASCII alone are lists and tables."""
+    if len(text) < 65:
+        return []
+    return [match.span() for match in _ENDLESS.finditer(text) if not match[0].isascii()]
+
+
+def spaced(text: str) -> Iterator[tuple[int, int, Num]]:
+    """Numerals written with blanks between them; only where every blank stands beside a unit and all is one number."""
+    if " " not in text:
+        return
+    for match in _SPACED.finditer(text):
+        said = match[0]
+        if any(not _joins(said, at, text[match.end() : match.end() + 8]) for at, c in enumerate(said) if c == " "):
+            continue
+        before = text[match.start() - 1 : match.start()]
+        if before.isdigit() or before in _UNITS or before in DIGITS or text[match.end() : match.end() + 1].isdigit():
+            continue
+        whole = said.replace(" ", "")
+        tail = text[match.end() : match.end() + 4]
+        found = read(whole + tail, 0)
+        if found is not None and found[1] >= len(whole):
+            yield match.start(), match.end() + found[1] - len(whole), found[0]
+
+
+def _joins(said: str, at: int, after: str) -> bool:
+    """True when the blank at ``at`` stands inside one number."""
+    left, right, next_one = said[at - 1], said[at + 1], said[at + 2 : at + 3]
+    if right == "点":
+        return next_one in DIGITS
+    if left == "点":
+        return _PERCENT_AFTER.match(after) is not None
+    if right in _UNITS:
+        return not left.isascii() or right in BIG or any(c in _UNITS for c in said[:at])
+    if left not in _UNITS:
+        return False
+    piece, _, rest = said[at + 1 :].partition(" ")
+    return not right.isascii() or any(c in _UNITS for c in piece) or rest[:1] in _UNITS
+
+
+def find(text: str, barred: Sequence[tuple[int, int]] = ()) -> Iterator[tuple[int, int, Num, bool]]:
     """Every Chinese numeral: start, end, number, and whether it stands only in company (a string of bare digits)."""
-    at = 0
+    at, skipped = 0, 0
     while True:
         match = RUN.search(text, at)
         if match is None:
             return
         start = match.start()
+        while skipped < len(barred) and barred[skipped][1] <= start:
+            skipped += 1
+        if skipped < len(barred) and barred[skipped][0] <= start:
+            at = barred[skipped][1]
+            continue
         string = DIGIT_STRING.match(text, start)
         got = read(text, start)
         end = start
-        if start and text[start - 1].isascii() and text[start - 1].isdigit():
+        if start and "0" <= text[start - 1] <= "9":
             at = start + 1  # the tail of 6千: read with its digits
             continue
         if got is not None:
@@ -304,14 +372,17 @@ def find(text: str) -> Iterator[tuple[int, int, Num, bool]]:
             lone_capital = (
                 end == start + 1
                 and text[start] in _CAPITALS
-                and (text[end : end + 1] not in _AFTER_CAPITAL and text[start - 1 : start] not in {"之", "点", "又"})
+                and (
+                    text[end : end + 1] not in _AFTER_CAPITAL
+                    and text[max(0, start - 2) : start].strip()[-1:] not in {"之", "点", "又"}
+                )
             )
             if text[start:end] not in {"百", "千", "佰", "仟"} and not lone_capital:
                 yield start, end, got[0], False
             point = text.find("点", start, end)
             if point > start:  # 三点五: a clock may need the parts
-                inner = read(text[:point], start)
-                if inner is not None and inner[1] == point:
+                inner = read(text[start:point], 0)
+                if inner is not None and start + inner[1] == point:
                     yield start, point, inner[0], False
                 end = point + 1
             elif start and text[start - 1] in "周期拜" and end > start + 1:
