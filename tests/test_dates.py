@@ -91,9 +91,20 @@ def test_a_relative_date_counts_from_the_moment_of_saying(text: str, expected: s
     assert times(text) == [expected]
 
 
-@pytest.mark.parametrize("text", ["明天", "next week", "本月底", "last quarter"])
-def test_without_a_moment_of_saying_relative_words_mean_no_date(text: str) -> None:
-    assert times(text, now=None) == []
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("明天", "said_at+P1D"),
+        ("next week", "said_at+P1W"),
+        ("today", "said_at"),
+        ("last quarter", "said_at-P3M"),
+        ("本月底", "本月底"),
+        ("the end of next month", "the end of next month"),
+        ("We sat down", None),
+    ],
+)
+def test_without_a_moment_of_saying_relative_words_stay_symbolic(text: str, expected: str | None) -> None:
+    assert times(text, now=None) == ([expected] if expected else [])
 
 
 def test_without_a_moment_of_saying_a_weekday_keeps_its_name_and_a_day_its_open_year() -> None:

@@ -38,14 +38,24 @@ def finish(value: Any, context: Context, place: Place) -> Value | Refusal | None
     if isinstance(value, Invalid):
         return Refusal(value.why)
     try:
-        return _finish(value, context, place)
+        made = _finish(value, context)
+        return made if made is not None or context.said_at is not None else _labelled(value, place)
     except Unplaced:
         return None
     except Impossible as error:
         return Refusal(str(error))
 
 
-def _finish(value: Any, context: Context, place: Place) -> Value | None:
+def _labelled(value: Any, place: Place) -> Value | None:
+    """What counts from an unknown moment of saying is kept under its own words: the end of next month."""
+    ends = (value.first, value.last) if isinstance(value, Range) else (value,)
+    if not all(isinstance(end, Time) for end in ends) or not any(end.dated and end.relative for end in ends):
+        return None
+    bound = value.bound if isinstance(value, Time) else "="
+    return TimeValue(type="symbolic", anchor=place.text.lower(), bound=bound, approx=value.approx)
+
+
+def _finish(value: Any, context: Context) -> Value | None:
     if isinstance(value, Length):
         return _duration(value)
     if isinstance(value, Recurrence):
