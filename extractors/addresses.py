@@ -32,7 +32,7 @@ class Addresses:
             written = as_written(text)
             yield from (named_as_written(edge, flat, written) for edge in self._chinese.find(flat))
         if _LATIN.search(flat):
-            if _DIGIT.search(flat):
+            if _DIGIT.search(flat) or self._english.opens(flat):
                 yield from self._english.find(flat)
             yield from self._places.find(flat, text.lower)
 
@@ -43,6 +43,7 @@ class Addresses:
     "words.place.zh",
     "words.place.context.zh",
     "words.address.en",
+    "words.address.line.en",
     "words.place.en",
     "words.region.en",
     "words.person.not.en",

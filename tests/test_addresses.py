@@ -155,8 +155,43 @@ def test_the_floor_of_an_address_is_no_part_of_its_own() -> None:
         ),
         (
             "Flat 18, Quill House, 44 Saffron Hill, London, EC1N 8ZZ",
-            "unit Flat 18 | poi Quill House | number 44 | road Saffron Hill | city London | postcode EC1N 8ZZ",
+            "unit Flat 18 | building Quill House | number 44 | road Saffron Hill | city London | postcode EC1N 8ZZ",
         ),
+        ("1240 Larch Street 60799", "number 1240 | road Larch Street | postcode 60799"),
+        (
+            "77 Larch Ave SW B, Boise ID 83799",
+            "number 77 | road Larch Ave SW | unit B | city Boise | province ID | postcode 83799",
+        ),
+        ("9 Larch Court 14", "number 9 | road Larch Court | unit 14"),
+        ("40 Larch Ct ste # d", "number 40 | road Larch Ct | unit ste # d"),
+        (
+            "attn: payroll 12 Larch Road, Boise, ID 83799",
+            "poi attn: payroll | number 12 | road Larch Road | city Boise | province ID | postcode 83799",
+        ),
+        (
+            "dept 4410 p o box 7781 boise id 83799",
+            "building dept 4410 | poi p o box 7781 | city boise | province id | postcode 83799",
+        ),
+        (
+            "2nd floor quill tower 44 larch st boise id 83799",
+            "unit 2nd floor | building quill tower | number 44 | road larch st | city boise | province id "
+            "| postcode 83799",
+        ),
+        (
+            "80 Larch Road, Saltern Court, Suite 9",
+            "number 80 | road Larch Road | building Saltern Court | unit Suite 9",
+        ),
+        ("Harbor Mall, Boise, ID 83799", "poi Harbor Mall | city Boise | province ID | postcode 83799"),
+        ("Anchor Point, AK 99599", "city Anchor Point | province AK | postcode 99599"),
+        (
+            "1 Larch Way Bear Creek Twp PA 18799",
+            "number 1 | road Larch Way | city Bear Creek Twp | province PA | postcode 18799",
+        ),
+        ("One North Larch Avenue", "number One | road North Larch Avenue"),
+        ("corner of Larch and Alder Streets", "road Larch and Alder Streets"),
+        ("18th & Alder St", "road 18th & Alder St"),
+        ("Highway 34 East", "road Highway 34 East"),
+        ("RR 4 Box 164, Boise, ID 83799", "poi RR 4 Box 164 | city Boise | province ID | postcode 83799"),
     ],
 )
 def test_an_english_address_is_read_into_its_parts(text: str, expected: str) -> None:
@@ -170,6 +205,14 @@ def test_an_english_address_is_read_into_its_parts(text: str, expected: str) -> 
         "Section 7 of the lease",
         "In 2026 Main Street grew",
         "I have 2 court hearings",
+        "One more thing about the road",
+        "Two of the streets and one avenue",
+        "the 3rd and 4th quarters",
+        "Pine and Oak are woods",
+        "Dept 12 asked for more",
+        "Suite 900 is free",
+        "I was first and Holt second",
+        "Highway 34 is closed",
         "$400 Lane",
     ],
 )
