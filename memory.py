@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Self
 from .audit.ledger import Ledger
 from .audit.record import decision_entry, derived_salts, random_salts
 from .audit.runtime import runtime_digest, runtime_facts
+from .editing import EDITS, Does, check_edit, check_read
 from .extractors.names.models import installed
 from .extractors.scan import language_of, scan
 from .intake import Incoming, IntakeError, read_turn, received
 from .llm_polish.template import render
 from .llm_polish.wording import readable
-from .model import Bound, Decision, Known, MemoryItem, Outcome, Receipt, Scan, Turn
+from .model import Bound, Decision, Edit, Known, MemoryItem, Outcome, Receipt, Scan, Turn
 from .rules.decide import PROPOSAL_TURNS, decide
 from .rules.engine import Preference, RuleEngine, engine_for
 from .rules.load import load
@@ -192,6 +193,68 @@ class Memory:
         label = self.ruleset.label(bound.qualifier, language)
         return render(template, {"entity": bound.entity, "qualifier": label, "value": value, "said_at": said})
 
+    # ------------------------------------------------------------ people in the loop
+    def correct(
+        self, item_id: str, value: str, *, actor: str, seen_version: int, since: str | datetime | None = None,
+        at: datetime | None = None,
+    ) -> Receipt:  # fmt: skip
+        """A person puts another value in an item's place: it never was true, or no longer ``since`` then.
+
+        ``value`` is read as it would be in talk. Stale when the item changed after ``seen_version``; EditError when no
+        value of its kind can be read. ``at`` is when the person does it, by default now.
+        """
+        return self._edit(item_id, "correct", value, actor, seen_version, _moment(since, "since"), at)
+
+    def confirm(
+        self, item_id: str, *, actor: str, seen_version: int, note: str = "", at: datetime | None = None
+    ) -> Receipt:
+        """A person says that an item is right; ``note`` is kept with the decision."""
+        return self._edit(item_id, "confirm", note, actor, seen_version, None, at)
+
+    def reject(
+        self, item_id: str, *, actor: str, seen_version: int, note: str = "", at: datetime | None = None
+    ) -> Receipt:
+        """A person takes an item back, or refuses one that is held."""
+        return self._edit(item_id, "reject", note, actor, seen_version, None, at)
+
+    def approve(
+        self, item_id: str, *, actor: str, seen_version: int, note: str = "", at: datetime | None = None
+    ) -> Receipt:
+        """A person lets a held item in; it takes the place of what contradicts it."""
+        return self._edit(item_id, "approve", note, actor, seen_version, None, at)
+
+    def review(self, *, entity: str | None = None) -> tuple[tuple[MemoryItem, Decision], ...]:
+        """What is held for a person, oldest first, each with the decision that holds it."""
+        with self.store.reading(self.namespace) as tx:
+            held = [item for item in tx.items(entity=entity, history=True) if item.status == "held"]
+            decided = {item.id: d for item in held for d in tx.decisions(item.turn_id) if d.item == item.id}
+            return tuple((item, decided[item.id]) for item in held if item.id in decided)
+
+    def _edit(
+        self, item_id: str, does: Does, text: str, actor: str, seen: int, since: datetime | None, at: datetime | None
+    ) -> Receipt:
+        moment = at if at is not None else datetime.now(UTC)
+        item = self._item(item_id)
+        check_edit(does, item, text, actor)
+        words = text.strip() or does  # an empty text is one that was erased
+        checked = read_turn({"text": words, "at": moment.isoformat(), "author": actor}, self.settings.max_turn_chars)
+        found = self.scan(checked.model_copy(update={"lang": item.language}))
+        with self.store.writing(self.namespace) as tx:
+            item = tx.expect_version(item.id, seen)
+            said = tx.turn(item.turn_id)
+            if said is None:
+                raise NotFoundError("turn", item.turn_id)
+            edit = Edit(
+                does=does, turn_id=item.turn_id, start=item.start, end=item.end, slot=item.slot,
+                qualifier=item.qualifier, seen_version=seen, since=since,
+            )  # fmt: skip
+            here = checked.model_copy(update={"conversation": EDITS, "entity": said.entity, "lang": item.language})
+            turn = self._turn(tx, here).model_copy(update={"speaker": "person", "edit": edit})
+            receipt = self._remember(tx, turn, found)
+            check_read(receipt.decisions[0], item, text)
+        self._committed()
+        return receipt
+
     def _write(self, tx: Writing, incoming: Incoming, found: Scan) -> Receipt:
         """Inside the write lock: a turn that is known already gets its old receipt, a new one is remembered."""
         turn = self._turn(tx, incoming)
@@ -313,16 +376,22 @@ class Memory:
 
     def history(self, item_id: str) -> tuple[MemoryItem, ...]:
         """Everything that ever stood where the item stands, oldest first."""
+        item = self._item(item_id)
         with self.store.reading(self.namespace) as tx:
-            item = tx.item(item_id)
-            if item is None:
-                raise NotFoundError("item", item_id)
             return tx.place_history(item.entity, item.slot, item.qualifier)
 
     def recall(self, query: str, *, entity: str | None = None, top: int = 10) -> tuple[tuple[float, MemoryItem], ...]:
         """Items whose words match the query, best first; one Chinese character is enough."""
         with self.store.reading(self.namespace) as tx:
             return tuple((hit.score, hit.item) for hit in tx.search(query, entity=entity, limit=top))
+
+    def _item(self, given: str) -> MemoryItem:
+        """The newest version of an item by its id, or by the beginning of it that tables show."""
+        with self.store.reading(self.namespace) as tx:
+            item = tx.item(tx.item_id(given) or given)
+        if item is None:
+            raise NotFoundError("item", given)
+        return item
 
     def turn_ids(self) -> tuple[str, ...]:
         """Ids of all turns, by conversation and place in it."""
@@ -334,10 +403,7 @@ class Memory:
         """Every decision about an item, from the characters of the sentence to the rule that decided."""
         from .proof import explain_item
 
-        found = explain_item(self.store, self.namespace, self.ruleset, item_id, language)
-        if not found:
-            raise NotFoundError("item", item_id)
-        return found
+        return explain_item(self.store, self.namespace, self.ruleset, self._item(item_id).id, language)
 
     def why_not(self, turn_id: str, *, language: Tongue = "en") -> Explanation:
         """Why nothing, or not more, was remembered from a turn."""

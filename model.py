@@ -12,6 +12,9 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, SerializeAsAny
 from .values import Value
 
 Speaker = Literal["user", "assistant", "tool", "document"]
+"""Who speaks in a dialogue."""
+Source = Literal["user", "assistant", "tool", "document", "person"]
+"""Where a turn comes from: a dialogue, or a person who edits what is remembered."""
 Action = Literal["ADD", "SUPERSEDE", "CONFIRM", "RETRACT", "HOLD", "IGNORE"]
 Act = Literal["state", "change", "correct", "adjust", "propose", "confirm", "reject", "retract", "end"]
 Polarity = Literal["affirmed", "negated"]
@@ -97,12 +100,31 @@ class Document(Model):
     date: str | None = None
 
 
+class Edit(Model):
+    """What a person does to one item. The item is named by where it was said, which no secret changes: a replay
+    under another secret finds it again."""
+
+    does: Literal["correct", "confirm", "reject", "approve"]
+    turn_id: str = Field(description="Turn, span and place of the item's first version.")
+    start: int
+    end: int
+    slot: str
+    qualifier: str = ""
+    seen_version: int = Field(ge=1, description="The version the person looked at.")
+    since: AwareDatetime | None = Field(None, description="A change that holds from then on; None: never was true.")
+
+    def names(self, item: MemoryItem) -> bool:
+        """True for the item that is meant."""
+        place = (item.turn_id, item.start, item.end, item.slot, item.qualifier)
+        return place == (self.turn_id, self.start, self.end, self.slot, self.qualifier)
+
+
 class Turn(Model):
-    """One utterance as it arrived."""
+    """One utterance as it arrived, or one edit of a person with its value or note as text."""
 
     turn_id: str
     text: str
-    speaker: Speaker = "user"
+    speaker: Source = "user"
     said_at: AwareDatetime = Field(description="When it was said or written; relative words count from here.")
     received_at: AwareDatetime = Field(description="When we learnt it.")
     entity: str = Field("user", description="The principal the conversation is about: a client, a matter.")
@@ -113,6 +135,7 @@ class Turn(Model):
     timezone: str | None = None
     locale: str | None = None
     document: Document | None = None
+    edit: Edit | None = None
 
 
 class Mention(Model):
@@ -316,7 +339,7 @@ class Said(Model):
     """What an earlier turn of this conversation talked about: the ground on which bind resolves "make it Friday"."""
 
     turn: int
-    speaker: Speaker
+    speaker: Source
     slot: str | None
     qualifier: str | None
     entity: str | None

@@ -220,7 +220,8 @@ class _Teller:
         text = turn.text
         if end > start:
             text = f"{text[:start]}«{text[start:end]}»{text[end:]}"
-        return self.step("said", [f"{turn.speaker}, {utc(turn.said_at)}, {turn.turn_id}: {text}"])
+        who = turn.speaker if turn.author is None else f"{turn.speaker} {turn.author}"
+        return self.step("said", [f"{who}, {utc(turn.said_at)}, {turn.turn_id}: {text}"])
 
     def span(self, turn: Turn | None, start: int, end: int) -> str:
         """Characters and, while they exist, the words."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from ..model import Hint, Scan, Speaker
+from ..model import Hint, Scan, Source, Speaker
 from . import assertion, dates, money, numbers
 from .cues import CompiledCues, CueFile, compile_cues
 from .grammar import Context, Grammar, GrammarFile
@@ -72,7 +72,7 @@ def scan(
     lang: Literal["zh", "en"] | None = None,
     timezone: str | None = None,
     locale: str | None = None,
-    speaker: Speaker = "user",
+    speaker: Source = "user",
     ner: bool = True,
 ) -> Scan:
     """Everything the rules find in one turn; the same text and context always give the same scan."""
@@ -80,9 +80,10 @@ def scan(
     language = lang or language_of(normalized.text)
     hints = model_hints(normalized.text, language) if ner else ()
     tables = extraction.grammar.tables
-    context = Context(said_at, timezone, locale, language, speaker, tables, ner=ner, hints=hints)
+    talks: Speaker = "user" if speaker == "person" else speaker  # what a person writes into an edit is read as talk
+    context = Context(said_at, timezone, locale, language, talks, tables, ner=ner, hints=hints)
     found = extraction.grammar.find(normalized, context)
-    cues = assertion.find_cues(normalized, found.mentions, found.parts, extraction.cues, language, speaker)
+    cues = assertion.find_cues(normalized, found.mentions, found.parts, extraction.cues, language, talks)
     return Scan(
         lang=language,
         mentions=found.mentions,

@@ -19,7 +19,7 @@ from .relation import compare
 __all__ = ["bind"]
 
 
-class _Draft(NamedTuple):
+class Draft(NamedTuple):
     """A candidate while it is being completed."""
 
     slot: str | None
@@ -41,7 +41,7 @@ def bind(turn: Turn, candidate: Candidate, known: Known, ruleset: RulesetLike, g
     book = book_of(ruleset)
     look = Lookup(turn, candidate, known, book)
     draft = _placed(turn, candidate, known, book, look)
-    draft = _valued(candidate, draft, book)
+    draft = valued(candidate, draft, book)
     slot = draft.slot
     reported = candidate.assertion.reported_by is not None
     if reported and slot is not None:
@@ -74,15 +74,15 @@ def bind(turn: Turn, candidate: Candidate, known: Known, ruleset: RulesetLike, g
 _STATES = frozenset({"address", "location", "phone", "email", "employer", "name", "party", "owner", "role", "status"})
 
 
-def _over(candidate: Candidate, draft: _Draft) -> bool:
+def _over(candidate: Candidate, draft: Draft) -> bool:
     past = candidate.assertion.time == "past" and candidate.act == "state" and draft.target is None
     return past and draft.slot in _STATES
 
 
-def _placed(turn: Turn, candidate: Candidate, known: Known, book: Book, look: Lookup) -> _Draft:
+def _placed(turn: Turn, candidate: Candidate, known: Known, book: Book, look: Lookup) -> Draft:
     """Slot, qualifier, entity and target, in the order of the design."""
     entity = _entity(turn, candidate, known, book)
-    draft = _Draft(candidate.slot, candidate.qualifier, entity, candidate.value)
+    draft = Draft(candidate.slot, candidate.qualifier, entity, candidate.value)
     if turn.speaker == "user" and known.proposals:
         answered = _answer(candidate, known, draft, look)
         if answered is not None:
@@ -109,7 +109,7 @@ def _placed(turn: Turn, candidate: Candidate, known: Known, book: Book, look: Lo
     return draft
 
 
-def _asked(turn: Turn, candidate: Candidate, known: Known, book: Book, draft: _Draft, look: Lookup) -> _Draft | None:
+def _asked(turn: Turn, candidate: Candidate, known: Known, book: Book, draft: Draft, look: Lookup) -> Draft | None:
     """A value alone, right after the agent asked for one, answers that question."""
     if turn.speaker != "user" or candidate.act not in {"state", "confirm"} or candidate.value is None:
         return None
@@ -127,7 +127,7 @@ def _asked(turn: Turn, candidate: Candidate, known: Known, book: Book, draft: _D
     return None
 
 
-def _settled(draft: _Draft, found: Found, candidate: Candidate, book: Book) -> _Draft:
+def _settled(draft: Draft, found: Found, candidate: Candidate, book: Book) -> Draft:
     if found.rivals:
         return draft._replace(
             binding="ambiguous", rivals=found.rivals, question=_question(found.rivals, candidate, book)
@@ -169,7 +169,7 @@ def _by_role(entity: str, known: Known, book: Book) -> str:
     return entity
 
 
-def _answer(candidate: Candidate, known: Known, draft: _Draft, look: Lookup) -> _Draft | None:
+def _answer(candidate: Candidate, known: Known, draft: Draft, look: Lookup) -> Draft | None:
     """The proposal that this candidate answers: by yes or no, or by saying its value (again, or another)."""
     latest = known.proposals[-1]
     if candidate.form == "answer":
@@ -190,7 +190,7 @@ def _answer(candidate: Candidate, known: Known, draft: _Draft, look: Lookup) -> 
     return None
 
 
-def _from_proposal(draft: _Draft, proposal: Proposal, known: Known, look: Lookup) -> _Draft:
+def _from_proposal(draft: Draft, proposal: Proposal, known: Known, look: Lookup) -> Draft:
     given = proposal.candidate
     target = next((i for i in known.live() if i.id == proposal.answers), None)
     entity = given.entity or draft.entity
@@ -207,7 +207,7 @@ def _from_proposal(draft: _Draft, proposal: Proposal, known: Known, look: Lookup
     )
 
 
-def _valued(candidate: Candidate, draft: _Draft, book: Book) -> _Draft:
+def valued(candidate: Candidate, draft: Draft, book: Book) -> Draft:
     """The value in the slot's own type: patched, adjusted, converted, with the unit of what it replaces."""
     target = draft.target
     if candidate.patch is not None:
@@ -296,7 +296,7 @@ def _time_as(value: TimeValue, like: TimeValue) -> TimeValue:
     return value
 
 
-def _reported(turn: Turn, candidate: Candidate, known: Known, draft: _Draft) -> _Draft:
+def _reported(turn: Turn, candidate: Candidate, known: Known, draft: Draft) -> Draft:
     """What somebody else said goes to a slot of its own and never touches what the speaker said."""
     slot = f"reported.{draft.slot}"
     who = candidate.assertion.reported_by or ""

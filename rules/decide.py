@@ -24,6 +24,7 @@ from ..model import (
 from .bind import bind
 from .book import RulesetLike, book_of
 from .capture import Captured, capture
+from .edits import bind_edit
 
 if TYPE_CHECKING:
     from .engine import RuleEngine
@@ -58,12 +59,18 @@ def decide(
     runtime: str = "",
 ) -> tuple[tuple[Outcome, ...], Known]:
     """Outcomes in the order of the text, each knowing what those before it did, and what is known afterwards."""
-    captured = capture(turn, scan, ruleset)
     conditions = {"ruleset": ruleset.digest, "engine": engine.name, "runtime": runtime}
+    if turn.edit is not None:
+        bound = bind_edit(turn, turn.edit, scan, known, ruleset)
+        stamp = {**conditions, "ordinal": 0}
+        outcome, known = _one(turn, scan, bound, known, ruleset, engine, reconcile, word, new_id, stamp)
+        return (outcome,), known
+    captured = capture(turn, scan, ruleset)
     outcomes: list[Outcome] = []
     for ordinal, candidate in enumerate(captured.candidates):
+        bound = bind(turn, candidate, known, ruleset, captured.gate)
         stamp = {**conditions, "ordinal": ordinal}
-        outcome, known = _one(turn, scan, candidate, captured, known, ruleset, engine, reconcile, word, new_id, stamp)
+        outcome, known = _one(turn, scan, bound, known, ruleset, engine, reconcile, word, new_id, stamp)
         outcomes.append(outcome)
     for decision in leftovers(turn, scan, captured, bool(outcomes)):
         stamp = {**conditions, "ordinal": len(outcomes)}
@@ -72,10 +79,10 @@ def decide(
 
 
 def _one(
-    turn: Turn, scan: Scan, candidate: Candidate, captured: Captured, known: Known, ruleset: RulesetLike,
-    engine: RuleEngine, reconcile: Reconcile, word: Word, new_id: NewId, stamp: Mapping[str, Any],
+    turn: Turn, scan: Scan, bound: Bound, known: Known, ruleset: RulesetLike, engine: RuleEngine,
+    reconcile: Reconcile, word: Word, new_id: NewId, stamp: Mapping[str, Any],
 ) -> tuple[Outcome, Known]:  # fmt: skip
-    bound = bind(turn, candidate, known, ruleset, captured.gate)
+    candidate = bound.candidate
     verdict = engine.judge(bound.features)
     written: tuple[MemoryItem, ...] = ()
     item_id: str | None = None

@@ -12,11 +12,11 @@ from .relation import compare
 from .slots import SlotFile, span_of
 
 if TYPE_CHECKING:
-    from .bind import _Draft
+    from .bind import Draft
 
 
 def features_of(
-    turn: Turn, candidate: Candidate, draft: _Draft, book: Book, gate: str
+    turn: Turn, candidate: Candidate, draft: Draft, book: Book, gate: str
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """Every feature of ``model.FEATURES`` and the flags of the decision."""
     base = (draft.slot or "").removeprefix("reported.")

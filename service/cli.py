@@ -39,6 +39,9 @@ NoPacks = Annotated[bool, typer.Option("--no-packs", help="Leave the shipped pac
 NoNer = Annotated[bool, typer.Option("--no-ner", help="Run without name-recognition models.")]
 Store = Annotated[str | None, typer.Option("--store", help="File or URL of the store (default: RECORDARI_STORE).")]
 Namespace = Annotated[str | None, typer.Option("--namespace", help="Whose memory (default: RECORDARI_NAMESPACE).")]
+Actor = Annotated[str, typer.Option("--actor", envvar="RECORDARI_ACTOR", help="Who does it; stands in the log.")]
+Seen = Annotated[int, typer.Option("--seen", min=1, help="The version you looked at; a later one refuses the edit.")]
+Note = Annotated[str, typer.Option("--note", help="Why; kept with the decision.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON lines instead of a table.")]
 
 
@@ -184,6 +187,75 @@ def why_not(turn: str, store: Store = None, namespace: Namespace = None, json: J
 
 
 @app.command()
+def review(
+    store: Store = None,
+    namespace: Namespace = None,
+    entity: Annotated[str | None, typer.Option(help="Only what is about this entity.")] = None,
+    json: Json = False,
+) -> None:
+    """What waits for a person: held items, why they are held, and the version to name when you decide."""
+    from .show import show_review
+
+    with reading(store, namespace) as memory:
+        show_review(memory.review(entity=entity), as_json=json)
+
+
+@app.command()
+def correct(
+    item: str,
+    value: Annotated[str, typer.Argument(help="The right value, written as one would say it: 8万元, May 3.")],
+    actor: Actor,
+    seen: Seen,
+    since: Annotated[str | None, typer.Option(help="It changed at this time (ISO 8601); none: never was true.")] = None,
+    store: Store = None,
+    namespace: Namespace = None,
+    rules: Rules = None,
+    json: Json = False,
+) -> None:
+    """Put another value in an item's place; the old version becomes history."""
+    from .show import show_edit
+
+    with memory_of(store, namespace, rules) as memory:
+        show_edit(memory.correct(item, value, actor=actor, seen_version=seen, since=since), as_json=json)
+
+
+@app.command()
+def confirm(
+    item: str, actor: Actor, seen: Seen, note: Note = "", store: Store = None, namespace: Namespace = None,
+    rules: Rules = None, json: Json = False,
+) -> None:  # fmt: skip
+    """Say that an item is right."""
+    from .show import show_edit
+
+    with memory_of(store, namespace, rules) as memory:
+        show_edit(memory.confirm(item, actor=actor, seen_version=seen, note=note), as_json=json)
+
+
+@app.command()
+def reject(
+    item: str, actor: Actor, seen: Seen, note: Note = "", store: Store = None, namespace: Namespace = None,
+    rules: Rules = None, json: Json = False,
+) -> None:  # fmt: skip
+    """Take an item back, or refuse one that is held."""
+    from .show import show_edit
+
+    with memory_of(store, namespace, rules) as memory:
+        show_edit(memory.reject(item, actor=actor, seen_version=seen, note=note), as_json=json)
+
+
+@app.command()
+def approve(
+    item: str, actor: Actor, seen: Seen, note: Note = "", store: Store = None, namespace: Namespace = None,
+    rules: Rules = None, json: Json = False,
+) -> None:  # fmt: skip
+    """Let a held item in; it takes the place of what contradicts it."""
+    from .show import show_edit
+
+    with memory_of(store, namespace, rules) as memory:
+        show_edit(memory.approve(item, actor=actor, seen_version=seen, note=note), as_json=json)
+
+
+@app.command()
 def replay(store: Store = None, namespace: Namespace = None, json: Json = False) -> None:
     """Decide everything again, from stored features and from stored text, and compare with the record."""
     from .show import show_report
@@ -275,6 +347,7 @@ def main() -> None:
 
 def told(error: Exception) -> int:
     """Print an error in one line with its place and the way out; its exit code."""
+    from ..editing import EditError
     from ..intake import IntakeError, fault
     from ..rulefile import RuleError
     from ..settings import SettingsError
@@ -286,7 +359,7 @@ def told(error: Exception) -> int:
     if isinstance(error, UnicodeEncodeError) and "surrogates" in error.reason:
         print("an argument is not UTF-8. Set the terminal to UTF-8", file=sys.stderr)
         return WRONG_USE
-    if isinstance(error, IntakeError | SettingsError):
+    if isinstance(error, IntakeError | SettingsError | EditError):
         print(error, file=sys.stderr)
         return WRONG_USE
     if isinstance(error, RuleError):
@@ -298,9 +371,9 @@ def told(error: Exception) -> int:
         print(line, file=sys.stderr)
         return UNREADABLE
     from ..memory import NotFoundError
-    from ..store.errors import StoreError
+    from ..store.errors import Stale, StoreError
 
-    if isinstance(error, NotFoundError):
+    if isinstance(error, NotFoundError | Stale):
         print(error, file=sys.stderr)
         return WRONG_USE
     print(error if isinstance(error, StoreError) else fault(error), file=sys.stderr)

@@ -67,7 +67,7 @@ def day(moment: datetime | None) -> str:
 def items_table(items: Iterable[MemoryItem], title: str, *, history: bool = False) -> Table:
     """Items as a table; ``history`` adds the period in which each version was true."""
     table = Table(title=title, title_justify="left", header_style="bold", expand=False)
-    for name in ("item", "entity", "slot", "value", "status", *(("from", "to") if history else ()), "sentence"):
+    for name in ("item", "v", "entity", "slot", "value", "status", *(("from", "to") if history else ()), "sentence"):
         table.add_column(name, overflow="fold")
     for item in items:
         # Text, not str: rich would read "[legal fee]" as markup and swallow it.
@@ -76,7 +76,9 @@ def items_table(items: Iterable[MemoryItem], title: str, *, history: bool = Fals
         if item.polarity == "negated":
             value.append(" (negated)", "red")
         period = (day(item.valid_from), day(item.valid_to)) if history else ()
-        table.add_row(item.id[:12], Text(item.entity), place, value, item.status, *period, Text(item.sentence))
+        table.add_row(
+            item.id[:12], str(item.version), Text(item.entity), place, value, item.status, *period, Text(item.sentence)
+        )
     return table
 
 
@@ -84,10 +86,36 @@ def show_items(items: Sequence[MemoryItem], *, as_json: bool = False, title: str
     """Print items."""
     if as_json:
         for item in items:
-            emit(item_fields(item))
+            emit({**item_fields(item), "version": item.version})
         return
     past = any(item.status not in {"current", "held"} for item in items)
     console.print(items_table(items, title, history=past) if items else Text("nothing is remembered", "dim"))
+
+
+def show_review(waiting: Sequence[tuple[MemoryItem, Decision]], *, as_json: bool = False) -> None:
+    """Print what waits for a person, with what each edit must name: the item and the version seen."""
+    if as_json:
+        for item, decision in waiting:
+            why = {"reason": decision.reason, "question": decision.question, "flags": decision.flags}
+            emit({**item_fields(item), "version": item.version, **why})
+        return
+    if not waiting:
+        console.print(Text("nothing waits for a person", "dim"))
+    for item, decision in waiting:
+        console.print(Text.assemble((f"{item.id[:12]} v{item.version}", "bold"), f"  {item.entity}: {item.sentence}"))
+        console.print(Text(f"    said by {item.asserted_by}, {day(item.said_at)}: {item.surface}", "dim"))
+        console.print(decision_line(decision))
+
+
+def show_edit(receipt: Receipt, *, as_json: bool = False) -> None:
+    """Print what an edit did."""
+    if as_json:
+        for item in receipt.items:
+            emit({**item_fields(item), "version": item.version})
+        return
+    for decision in receipt.decisions:
+        console.print(decision_line(decision))
+    console.print(items_table(receipt.items, receipt.turn_id))
 
 
 def show_hits(hits: Sequence[tuple[float, MemoryItem]], *, as_json: bool = False) -> None:

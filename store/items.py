@@ -40,6 +40,8 @@ def reconcile(
         target = draft.find(bound.target)
         if target is not None:
             draft.change(target, confirmations=target.confirmations + 1)
+        for held in filter(None, map(draft.find, bound.closes)):  # it waited for a person and says nothing new
+            draft.close(held, held.valid_from or held.said_at)
     elif verdict.action == "RETRACT":
         _retract(draft, bound, verdict, slot)
     return draft.result()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, and_, bindparam, or_, select
 
 from ..model import Decision, ItemStatus, MemoryItem, Receipt, Turn
 from .codec import content_digest, item_columns, read_decision, read_item, read_turn
-from .errors import TurnConflict
+from .errors import StoreError, TurnConflict
 from .items import as_of as at_time
 from .log import Log, Source
 from .outbox import Outbox
@@ -26,6 +27,8 @@ _TURN = Statement(
         TURNS.c.namespace == bindparam("namespace"), TURNS.c.turn_id == bindparam("turn")
     )
 )
+SHORTEST = 8  # characters of an id that may stand for it
+_HEX = re.compile("[0-9a-f]+")
 _SHOWN: frozenset[ItemStatus] = frozenset({"current", "scheduled", "held"})
 
 
@@ -114,6 +117,16 @@ class Reading:
         query = query.where(ITEMS.c.replaced_at.is_(None) if version is None else ITEMS.c.version == version)
         body = self.connection.execute(query).scalar()
         return None if body is None else read_item(body)
+
+    def item_id(self, given: str) -> str | None:
+        """The id that begins with what was given, as tables show it; None for none, StoreError for several."""
+        if len(given) < SHORTEST or not _HEX.fullmatch(given):
+            return None
+        query = select(ITEMS.c.item_id).where(ITEMS.c.namespace == self.namespace, ITEMS.c.version == 1)
+        found = self.connection.execute(query.where(ITEMS.c.item_id.startswith(given)).limit(2)).scalars().all()
+        if len(found) > 1:
+            raise StoreError(self.place, f"several items begin with {given!r}", "Give more of the id")
+        return found[0] if found else None
 
     def versions(self, item_id: str) -> tuple[MemoryItem, ...]:
         """All versions of an item, oldest first."""

@@ -55,10 +55,9 @@ def column(words: str) -> str:
 
 
 class Row(SQLModel):
-    model_config = {"defer_build": True}
-
     """Base of the tables: their own metadata, apart from other SQLModel tables of the process."""
 
+    model_config = {"defer_build": True}  # rows are written by statements; nothing validates one
     metadata = METADATA
 
 
