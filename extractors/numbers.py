@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from .figures import chinese, english
@@ -23,6 +22,7 @@ _CONTINENTAL = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]{1,10}|[0-9]{1,3}(?:\
 _SWISS = re.compile(r"[0-9]{1,3}(?:'[0-9]{3})+(?:[.,][0-9]{1,2})?")
 _SPACED = re.compile(r"[0-9]{1,3}(?: [0-9]{3})+(?:[.,][0-9]{1,2})?")
 _COMMA = re.compile(r"[0-9]{1,9},[0-9]{1,2}")
+_APART = re.compile(r"([0-9]{1,9}) \. ([0-9]{1,4})(?![0-9])")  # tokenised text
 _PLAIN = re.compile(r"[0-9]{1,30}(?:\.[0-9]{1,30})?|\.[0-9]{1,10}")
 _SAFE_DIGITS = 16  # a longer run of bare digits names something; beside a currency it counts
 _SCIENTIFIC = re.compile(r"(?<![0-9.,])([0-9]{1,6}(?:\.[0-9]{1,10})?) ?[x*×·] ?10\^([+-]?[0-9]{1,2})(?![0-9.a-z])")
@@ -62,11 +62,7 @@ def numbers(normalized: Normalized) -> Iterator[Edge]:
         for start, end, num in chinese.spaced(text):
             yield Edge("number", start, end, num, "numbers.chinese", 1, 1)
     if _DIGIT.search(text) is not None:
-        starts = [low for low, _ in barred]
-        for edge in _printed(text):
-            run = bisect_right(starts, edge.start) - 1
-            if run < 0 or edge.start >= barred[run][1]:
-                yield edge
+        yield from _printed(text, barred)
     if "^" in text:
         for match in _SCIENTIFIC.finditer(text):
             value = Decimal(match[1]).scaleb(int(match[2]))
@@ -83,13 +79,18 @@ def numbers(normalized: Normalized) -> Iterator[Edge]:
         yield Edge("ranked", start, end, Num(value), "numbers.ordinal", 1, 0, True)
 
 
-def _printed(text: str) -> Iterator[Edge]:
-    at = 0
+def _printed(text: str, barred: Sequence[tuple[int, int]]) -> Iterator[Edge]:
+    at, passed = 0, 0
     while True:
         match = _PRINTED.search(text, at)
         if match is None:
             return
         start, end = match.span()
+        while passed < len(barred) and barred[passed][1] <= start:
+            passed += 1
+        if passed < len(barred) and barred[passed][0] <= start:
+            at = barred[passed][1]
+            continue
         before = text[start - 1 : start]
         if before == "." and text[start] == ".":  # ...9: the dots are no decimal point
             at = start + 1
@@ -106,6 +107,11 @@ def _printed(text: str) -> Iterator[Edge]:
             yield Edge("number" if safe else "figure", start, stop, num, "numbers.arabic", 1, 1)
             yield from _scaled(text, start, stop, num, safe)
             at = min(at, stop)
+        apart = _APART.match(text, start)
+        if apart is not None:
+            num = Num(Decimal(f"{apart[1]}.{apart[2]}"))
+            yield Edge("figure", start, apart.end(), num, "numbers.arabic", 1, 1)
+            yield from _scaled(text, start, apart.end(), num, False)
         if " " in match[0]:  # numbers side by side: read the rest again
             at = min(at, start + match[0].index(" ") + 1)
 

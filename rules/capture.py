@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..extractors.assertion import assertion_of
-from ..model import Act, Adjustment, Candidate, Scan, Turn
-from ..values import NumberValue, Value
+from ..model import Act, Adjustment, Candidate, Mention, Scan, Turn
+from ..values import MoneyValue, NumberValue, Value
 from .acts import act_of, bounded, patch_of, pointing
 from .adjust import Step, label_of_step, step_candidate, step_of, unnumbered
 from .book import Book, Rule, RulesetLike, book_of
@@ -91,15 +91,23 @@ def _apposed(seen: View, book: Book, found: list[Candidate]) -> list[Candidate]:
 
 
 def _hiding(seen: View, book: Book) -> View:
-    """The view without numbers that amount to nothing: in a word of their own (后四位), ordinals, ratios."""
+    """The view without figures that amount to nothing: in a word of their own (后四位), ordinals, ratios, 免费."""
     words = [hit.span() for hit in book.lex.attribute_words.finditer(seen.low)]
     inside = {
         place.index
         for place in seen.places
-        if (isinstance(place.mention.value, NumberValue) and place.mention.value.unit)
+        if _counts_nothing(place.mention)
         or (place.kind in {"number", "quantity"} and any(a <= place.start and place.end <= b for a, b in words))
     }
     return replace(seen, hidden=frozenset(inside)) if inside else seen
+
+
+def _counts_nothing(mention: Mention) -> bool:
+    """An ordinal or a ratio (a number with a unit), or a price of nothing said in words: "free of charge"."""
+    value = mention.value
+    if isinstance(value, MoneyValue):
+        return value.amount == 0 and not any(char.isdigit() for char in mention.text)
+    return isinstance(value, NumberValue) and value.unit is not None
 
 
 def _proposed(candidate: Candidate) -> Candidate:
