@@ -90,11 +90,13 @@ def _placed(turn: Turn, candidate: Candidate, known: Known, book: Book, look: Lo
     if candidate.form == "answer":
         return draft
     if candidate.slot is not None:
-        found = look.named(candidate.slot, candidate.qualifier, entity)
+        if candidate.qualifier is None and candidate.slot in book.label_words:
+            draft = draft._replace(qualifier=_meant_label(turn, candidate, known, book))
+        found = look.named(candidate.slot, draft.qualifier, entity)
         if found.item is None and candidate.old is not None:
             old = look.by_old(candidate.slot)
             found = old if old.item is not None else found
-        if found.item is None and not found.rivals and candidate.qualifier is None:
+        if found.item is None and not found.rivals and draft.qualifier is None:
             return draft._replace(qualifier="", binding="named")
         return _settled(draft, found, candidate, book)
     if candidate.act == "adjust" and candidate.qualifier:  # it is named: nothing else can be meant

@@ -95,6 +95,7 @@ class Book:
     unchanged: re.Pattern[str]
     families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     concepts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    label_words: Mapping[str, re.Pattern[str]] = field(default_factory=dict)  # of slots that know all their labels
     recent_turns: int = 12
     nearer_by: int = 4
 
@@ -113,6 +114,9 @@ class Book:
 
     def qualifier(self, slot: str, label: str) -> str:
         """The normalised qualifier of a label in a slot, by concept."""
+        if slot in self.label_words:
+            said = {self.known_label(slot, hit.group()) for hit in self.label_words[slot].finditer(label.lower())}
+            return said.pop() if len(said) == 1 else ""  # "departure and return dates" asks for both
         plain = key(label)
         concepts = self.concepts.get(slot, {})
         if plain in concepts:
@@ -121,6 +125,10 @@ class Book:
                 return known
         rest = self.lex.without(label, self.slot_words.get(slot))
         return concepts.get(rest, rest)
+
+    def known_label(self, slot: str, word: str) -> str:
+        """The concept of a word that is a label of the slot."""
+        return self.concepts.get(slot, {}).get(key(word), key(word))
 
     def _names_slot(self, slot: str, concept: str) -> bool:
         pattern = self.slot_words.get(slot)
@@ -188,6 +196,7 @@ def compile_book(ruleset: RulesetLike) -> Book:
         shapes=shapes_of(vocabularies),
         unchanged=words_pattern(table("acts.unchanged"), "end"),
         concepts={name: _concepts(slot.labels, vocabularies) for name, slot in sorted(ruleset.slots.items())},
+        label_words=_label_words(ruleset.slots, vocabularies),
         recent_turns=int(table("settings.bind").get("recent_turns", "12")),
         nearer_by=int(table("settings.bind").get("nearer_by", "4")),
         families={name: tuple(slots) for name, slots in sorted(families.items())},
@@ -209,6 +218,16 @@ def _concepts(names: list[str], vocabularies: Mapping[str, VocabularyFile]) -> d
         for word, concept in vocabularies[name].entries().items():
             found.setdefault(key(word), str(concept))
     return found
+
+
+def _label_words(
+    slots: Mapping[str, SlotFile], vocabularies: Mapping[str, VocabularyFile]
+) -> dict[str, re.Pattern[str]]:
+    known = {name: slot.labels for name, slot in sorted(slots.items()) if slot.qualifier == "known"}
+    return {
+        name: words_pattern(word for label in labels for word in vocabularies[label].entries())
+        for name, labels in known.items()
+    }
 
 
 def _by_kind(rules: tuple[Rule, ...]) -> dict[str, tuple[Rule, ...]]:

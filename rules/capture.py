@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from .frames import Frame, frame
 from .labels import key
 from .moves import split_moves
 from .owners import spoken_of
+from .parts import part_of
 from .phrases import agreed, phrase_candidates
 from .replaced import Replaced, replaced_in, withdrawn
 from .view import Place, View, view
@@ -51,8 +53,7 @@ def capture(turn: Turn, scan: Scan, ruleset: RulesetLike) -> Captured:
     for place in seen.places:
         if place.index in used or place.index in replaced.indices or place.now:
             continue
-        beside = _of_mention(seen, book, place, replaced)
-        if beside is not None:
+        for beside in _of_mention(seen, book, place, replaced):
             found.append(beside)
             used.update(beside.mentions)
     for index, act in sorted(replaced.alone.items()):
@@ -136,12 +137,31 @@ def _gate(turn: Turn, scan: Scan, ruleset: RulesetLike) -> tuple[str, str | None
     return (gated.gate, gated.rule) if gated is not None else ("none", None)
 
 
-def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Candidate | None:
+def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Iterator[Candidate]:
+    """The candidate of a mention; two where one rule takes its day and another its clock."""
     old = replaced.old_of(place.index)
     before = next((p for p in seen.places if p.index == old), None)
     around = pointing(frame(seen, place, book.lex, replaced.indices, before), book)
+    rules: dict[str, Rule | None] = {}
+    for rule in book.by_kind.get(place.kind, ()):
+        part = rule.file.take.part
+        if part not in rules and (part != "whole" or not rules) and _fits(rule, seen, book, place, around):
+            rules[part] = rule
+            if part == "whole":
+                break
+    for chosen in rules.values() or (None,):
+        candidate = _filled(seen, book, place, before, around, chosen, replaced)
+        if candidate is not None:
+            yield candidate
+            if candidate.slot is None:
+                return  # a part, or a step: what it is does not depend on the rule
+
+
+def _filled(
+    seen: View, book: Book, place: Place, before: Place | None, around: Frame, rule: Rule | None, replaced: Replaced
+) -> Candidate | None:
+    old = before.index if before is not None else None
     act = act_of(seen, book, place, around, replaced)
-    rule = next((r for r in book.by_kind.get(place.kind, ()) if _fits(r, seen, book, place, around)), None)
     step = _step(seen, book, place, before, act, replaced)
     named = place.kind in {"person", "organization", "place"}
     unmoved = named or (act not in _CHANGING and old is None)
@@ -155,6 +175,9 @@ def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Can
         return Candidate(**base)
     base = _base(seen, place, around, rule)
     base["old"] = seen.scan.mentions[old].value if old is not None else None
+    if rule is not None and rule.file.take.part != "whole":
+        base["value"] = part_of(place.mention.value, rule.file.take.part)
+        base["old"] = part_of(base["old"], rule.file.take.part) if base["old"] is not None else None
     base["mentions"] = tuple(i for i in (place.index, old) if i is not None)
     if step is not None:
         adjustment = None
@@ -173,7 +196,9 @@ def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Can
         base["confidence"] = "high" if around.copula or own or base["act"] != "state" else "medium"
     reach = place.kind in {"phone", "email", "url", "address"}
     contact = reach and base["act"] == "state" and (not around.alone or bool(own))
-    open_label = rule is None or (around.bare and rule.file.trigger is None and not contact) or bool(around.attribute)
+    knows = rule is not None and rule.file.slot in book.label_words
+    bare = around.bare and rule is not None and rule.file.trigger is None and not contact and not knows
+    open_label = rule is None or bare or (bool(around.attribute) and not knows)
     if open_label:
         form = base.get("form", "bare")
         base |= {"slot": None, "qualifier": None, "form": form, "rule": rule.file.ref if rule else "law.bare@1"}
@@ -182,6 +207,8 @@ def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Can
     assert rule is not None
     label = _qualifier_words(rule, around)
     qualifier: str | None = book.qualifier(rule.file.slot, label)
+    if rule.file.slot in book.label_words and rule.file.take.qualifier == "label":
+        qualifier, label = _known_label(seen, book, rule, place), ""
     if label and not qualifier and base["act"] == "state" and not around.definite:
         qualifier = book.lex.light_label(label, book.slot_words.get(rule.file.slot))
     if label and not qualifier and (around.definite or base["act"] in {"change", "correct", "adjust"}):
@@ -192,6 +219,25 @@ def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Can
         qualifier = rule.file.take.qualifier[6:]
     base |= {"slot": rule.file.slot, "qualifier": qualifier, "rule": rule.file.ref}
     return Candidate(**base)
+
+
+def _known_label(seen: View, book: Book, rule: Rule, place: Place) -> str | None:
+    """The nearest label of a slot that knows all its labels: before the value in its sentence, else behind it.
+
+    Another value of the same part ends the search: "check in on Friday, out on Sunday" has a label for each.
+    """
+    words = book.label_words[rule.file.slot]
+    low, high = seen.sentence_span(seen.segment_at(place.start).sentence)
+    part = rule.file.take.part
+    for other in seen.places:
+        same = other.kind == place.kind and (part == "whole" or part_of(other.mention.value, part) is not None)
+        if same and other.end <= place.start:
+            low = max(low, other.end)
+        elif same and other.start >= place.end:
+            high = min(high, other.start)
+    before = list(words.finditer(seen.low, low, place.end))  # "until Friday" is one mention
+    hit = before[-1] if before else words.search(seen.low, place.end, high)
+    return book.known_label(rule.file.slot, hit.group()) if hit else None
 
 
 def _step(seen: View, book: Book, place: Place, before: Place | None, act: Act, replaced: Replaced) -> Step | None:
@@ -277,7 +323,9 @@ def _fits(rule: Rule, seen: View, book: Book, place: Place, around: Frame) -> bo
         return False  # 去年的维护费: the time belongs to the noun
     if condition.label_words is not None and len(key(around.label).split()) > condition.label_words:
         return False
-    clock = str(getattr(value, "edtf", None) or "").startswith("T")
+    if file.take.part != "whole" and part_of(value, file.take.part) is None:
+        return False
+    clock = file.take.part == "whole" and str(getattr(value, "edtf", None) or "").startswith("T")
     if clock and rule.trigger is None and not around.copula and around.act == "state":
         return False  # "alarm me at eight": a clock without a day, and nothing that states it, is an errand
     if condition.labelled is not None and condition.labelled == around.bare:

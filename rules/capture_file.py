@@ -77,6 +77,9 @@ class Take(Model):
         "label",
         description="label, words_before(trigger), words_before(value), trigger, topic, counted, none, or fixed:word.",
     )
+    part: Literal["whole", "day", "last_day", "clock"] = Field(
+        "whole", description="Of a time only its (first) day, its last day or its clock; other rules may take the rest."
+    )
     entity: Literal["possessor", "principal"] = Field(
         "possessor",
         description="possessor: whom the words name (kin, pronoun, a name before 的 or 's), else the principal.",

@@ -156,7 +156,8 @@ def _asked(seen: View, book: Book) -> Iterator[Candidate]:
         if not hits:
             continue
         _, slot, hit = max(hits, key=lambda found: found[0])
-        label = book.lex.peel(book.lex.said["asks"].sub(" ", text[: hit.end()])).text
+        label = text if slot in book.label_words else book.lex.said["asks"].sub(" ", text[: hit.end()])
+        label = book.lex.peel(label).text
         whole = _whole(seen, segment, "propose", "law.asked@1", seen.original(segment.start, segment.end))
         yield whole.model_copy(update={"slot": slot, "qualifier": book.qualifier(slot, label)})
         return

@@ -23,6 +23,7 @@ from ..values import (
 )
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_CLOCK = re.compile(r"T(\d{2}:\d{2}(?::\d{2})?)")
 _STAMP = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?)?")
 _ISO = re.compile(r"^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$")
 _PART_HOURS = {"morning": 9, "am": 9, "noon": 12, "afternoon": 15, "pm": 15, "evening": 19, "night": 20}
@@ -314,6 +315,28 @@ def _counted(duration: str) -> tuple[int, str] | None:
     """A length of one unit; those of the clock are marked with T."""
     hit = re.fullmatch(r"P(T?)(\d+)([YMWDHS])", duration)
     return (int(hit[2]), hit[1] + hit[3]) if hit else None
+
+
+def part_of(value: Value, part: str) -> TimeValue | None:
+    """Only the first day, the last day or the clock of a time; None when it has none."""
+    if not isinstance(value, TimeValue) or value.type not in {"date", "instant", "interval"}:
+        return None
+    edtf = value.edtf or ""
+    if part == "clock":
+        clocks = _CLOCK.findall(edtf)
+        if len(clocks) != 1 or "/" in edtf:
+            return None
+        return TimeValue(type="instant", edtf="T" + clocks[0], grain=value.grain, approx=value.approx)
+    days = _DATE.findall(edtf)
+    if re.fullmatch(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/\d{4}-\d{2}-\d{2}T00:00", edtf):
+        days = days[:1]  # "later today" ends at midnight
+    if not days or (part == "last_day" and len(days) != 2):
+        return None
+    day = date.fromisoformat(days[-1] if part == "last_day" else days[0])
+    if value.type == "date" and part == "day":
+        return value
+    after = (day + timedelta(days=1)).isoformat()
+    return TimeValue(type="date", edtf=day.isoformat(), start=day.isoformat(), end=after, grain="day")
 
 
 def as_date(value: TimeValue) -> date | None:

@@ -80,7 +80,8 @@ def _candidate(
         return None
     if rule.trigger is not None and not _triggered(book, rule, seen, groups, start, end):
         return None
-    if file.slot == "none" and any(_whole_parts(seen, start, end)):
+    # "It should be a table for two at seven": what holds a value is no text to bind.
+    if file.slot == "none" and (any(_whole_parts(seen, start, end)) or any(p.wall for p in seen.within(start, end))):
         return None
     if file.take.value != "clause" and any(_walled(seen, segment, hit, group) for group in ("entity", "label")):
         return None

@@ -49,9 +49,12 @@ class SlotFile(RuleFile):
     cardinality: Literal["one", "many"] = Field(
         "one", description="one: a new value replaces the old one of its label; many: values stand side by side."
     )
-    qualifier: Literal["label", "none", "script"] = Field(
-        "label", description="label: labels tell two values apart; script: the writing system does (names)."
+    qualifier: Literal["label", "known", "none", "script"] = Field(
+        "label",
+        description="label: labels tell two values apart; known: only those of its lexicons do, others are none; "
+        "script: the writing system does (names).",
     )
+    unlabelled: str = Field("", description="For known labels: the concept that is meant where none is said.")
     family: str | None = Field(
         None, description="Slots of one family look for each other's labels: date, deadline, event."
     )
