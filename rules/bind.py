@@ -129,6 +129,26 @@ def _asked(turn: Turn, candidate: Candidate, known: Known, book: Book, draft: Dr
     return None
 
 
+def _meant_label(turn: Turn, candidate: Candidate, known: Known, book: Book) -> str:
+    """The label of a value without one, in a slot that knows all its labels.
+
+    It is the one the agent spoke of just before; else that of the only value there is to change; else the usual one.
+    """
+    assert candidate.slot is not None
+    usual = book.slots[candidate.slot].unlabelled
+    labels = {
+        said.qualifier or usual
+        for said in known.recent
+        if said.turn == turn.ordinal - 1 and said.speaker == "assistant" and said.slot == candidate.slot
+    }
+    if len(labels) == 1 and turn.speaker == "user":
+        return labels.pop()
+    if candidate.act in {"change", "correct", "confirm", "retract", "end"}:
+        live = {item.qualifier for item in known.live() if item.slot == candidate.slot and item.entity == turn.entity}
+        return live.pop() if len(live) == 1 else usual
+    return usual
+
+
 def _settled(draft: Draft, found: Found, candidate: Candidate, book: Book) -> Draft:
     if found.rivals:
         return draft._replace(
