@@ -43,6 +43,12 @@ def found(text: str, kind: str) -> list[str]:
         ("call 917.555.0158 ext 12", "+19175550158"),
         ("My number: +44 20 7946 0018", "+442079460018"),
         ("客服电话400-555-0101", "+864005550101"),
+        ("手机幺三八零零零零二三四五", "+8613800002345"),
+        ("手机号138零零零零2345", "+8613800002345"),
+        ("call me at five five five oh one nine nine", "5550199"),
+        ("电话010-55550101-8012", "+861055550101"),
+        ("phone number of the office in Rome: 012234", "012234"),
+        ("OFFICE-1(718)555-0164", "+17185550164"),
     ],
 )
 def test_a_telephone_number_is_found_in_every_way_of_writing_it(text: str, canonical: str) -> None:
@@ -63,6 +69,10 @@ def test_a_telephone_number_is_found_in_every_way_of_writing_it(text: str, canon
         "SSN 011-12-3456",
         "PO number is 66230",
         "version 10.20.3040.5060",
+        "一二三四五，上山打老虎",
+        "one two three four five six seven",
+        "account number of the office in Rome: 0655501234",
+        "共计1,13800002345份",
     ],
 )
 def test_other_numbers_are_no_telephone_numbers(text: str) -> None:
@@ -80,6 +90,16 @@ def test_the_locale_decides_the_country_of_a_national_number() -> None:
     assert value.e164 == "+442079460018"
 
 
+def test_an_extension_is_kept_beside_the_number() -> None:
+    value = read("座机010-55550101-8012").mentions[0].value
+    assert isinstance(value, PhoneValue)
+    assert value.national == "01055550101 x8012"
+
+
+def test_numbers_in_a_list_with_commas_are_mentions_of_their_own() -> None:
+    assert found("电话:13800002222,13800003333", "phone") == ["+8613800002222", "+8613800003333"]
+
+
 def test_two_numbers_side_by_side_are_two_mentions() -> None:
     assert found("手机13800002222，座机02155550101。", "phone") == ["+8613800002222", "+862155550101"]
 
@@ -90,6 +110,8 @@ def test_two_numbers_side_by_side_are_two_mentions() -> None:
         ("孙七的邮箱是sun7@example.com，请查收", "sun7@example.com"),
         ("a邮箱地址test@Example.COM", "test@example.com"),
         ("Send notices to j.o-e+x@mail.example.org.", "j.o-e+x@mail.example.org"),
+        ("write to sun at mail dot com", "sun@mail.com"),
+        ("邮箱是sun7艾特example点com", "sun7@example.com"),
     ],
 )
 def test_an_email_address_is_cut_from_the_words_glued_to_it(text: str, address: str) -> None:
