@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from .time.counted import COUNTED
@@ -14,6 +14,7 @@ from .time.nodes import (  # fmt: skip
     Clock,
     Cycle,
     Edge,
+    Fiscal,
     Holiday,
     Lunar,
     Node,
@@ -26,6 +27,7 @@ from .time.nodes import (  # fmt: skip
     hour24,
 )
 from .time.periods import Period, add_months, calendar, day_of, floor, midnight, month_of, unit_at, wall
+from .time.workdays import Workdays, by_workdays, counts_workdays
 
 _DAY = timedelta(days=1)
 
@@ -39,6 +41,8 @@ class Policy:
     this_year_until: int = 0  # a yearless date is this year's unless the next one is nearer than so many days; 0: off
     season_terms: bool = False  # spring from 立春 to 立夏 is a reading
     year_first: bool = False  # 26-3-15 is 15 March 2026
+    workdays: Workdays = field(default_factory=Workdays)
+    fiscal_year_start: int = 0  # the month in which the fiscal year begins; 0: not known, it stays symbolic
     same_weekday: str = "next"  # "Friday" said on a Friday: next | today
     next_weekday: str = "next_week"  # "next Tuesday": next_week | coming
     afternoon_until: int = 0  # an hour up to this one without am/pm is in the afternoon
@@ -78,13 +82,24 @@ def _unclocked(time: Time, now: datetime, policy: Policy) -> list[Period]:
         return _holiday(node, time, now, policy)
     if isinstance(node, Lunar):
         return _lunar(node, time, now, policy)
+    if isinstance(node, Fiscal):
+        return [_fiscal(node, now, policy)]
     if isinstance(node, Season):
         return _season(node, time, now, policy)
     if isinstance(node, Stretch):
         ends = (resolve(node.first, now, policy)[0], resolve(node.last, now, policy)[0])
         return [Period(ends[0].start, ends[1].end, ends[0].grain, single=False)]
     inner = node.within if isinstance(node, Nth | Edge) else getattr(node, "base", None)
-    if inner is None:
+    if counts_workdays(node):
+        outer = resolve(inner, now, policy) if inner is not None else []
+        if not outer and isinstance(node, Nth):
+            outer = [unit_at(now, "month")]
+        periods = (
+            _possible(lambda p: by_workdays(node, [p], now, policy.workdays), outer)
+            if outer
+            else by_workdays(node, [], now, policy.workdays)
+        )
+    elif inner is None:
         periods = COUNTED[type(node)](node, [], now)
     else:
         periods = _possible(lambda p: COUNTED[type(node)](node, [p], now), resolve(inner, now, policy))
@@ -308,7 +323,7 @@ def _holiday(node: Holiday, time: Time, now: datetime, policy: Policy) -> list[P
         chosen = [p for p in days if p.start.year == now.year]
     elif which == "next":
         chosen = [p for p in coming if p.start > now][:2]
-    elif node.rule.startswith("list ") and not coming and len(days) > 1:
+    elif node.rule.startswith(("list ", "spans ")) and not coming and len(days) > 1:
         raise Impossible("that day is not published yet")
     elif (
         past
@@ -375,6 +390,20 @@ def _season(node: Season, time: Time, now: datetime, policy: Policy) -> list[Per
     if policy.season_terms:
         found.insert(1, _by_terms(node.month, found[0].start.year))
     return found
+
+
+def _fiscal(node: Fiscal, now: datetime, policy: Policy) -> Period:
+    """A fiscal year or its quarter; it bears the number of the calendar year in which it ends."""
+    begins = policy.fiscal_year_start
+    turn = 0 if begins == 1 else 1
+    year = node.year
+    if year is None:
+        year = now.year + (turn if now.month >= begins else 0) + node.n
+    start = calendar(year - turn, begins)
+    if node.quarter:
+        start = add_months(start, 3 * (node.quarter - 1))
+        return Period(start, add_months(start, 3), "quarter", single=begins % 3 == 1)
+    return Period(start, add_months(start, 12), "year" if begins == 1 else "month", single=begins == 1)
 
 
 _TERMS = {3: "立春", 6: "立夏", 9: "立秋", 12: "立冬"}

@@ -10,8 +10,8 @@ from ..parsing.expression import function
 from .fields import date, whole
 from .forms import each, length, moment, range_on, shift_bound, span, span_part
 from .lengths import Length
-from .nodes import Cycle, Holiday, Invalid, Lunar, Range, Recurrence, Time, merge  # fmt: skip
-from .shifts import of_year
+from .nodes import Cycle, Fiscal, Holiday, Invalid, Lunar, Range, Recurrence, Time, merge  # fmt: skip
+from .shifts import of_year, shift
 
 
 @function("year_chinese", gives="year")
@@ -33,6 +33,73 @@ def same_month(year_said: Time) -> Time | None:
     """去年本月: this month, so many years away."""
     node = year_said.node
     return Time(node=Cycle("month", 12 * node.n)) if isinstance(node, Cycle) and node.unit == "year" else None
+
+
+@function("fiscal", gives="fiscal_year")
+def fiscal(year_said: Any = None, n: int = 0) -> Time | None:
+    """A fiscal year by its number, or counted from the present one."""
+    number = year_said.year if isinstance(year_said, Time) else whole(year_said)
+    return Time(node=Fiscal(number + 2000 if number is not None and number < 100 else number, n))
+
+
+@function("fiscal_quarter", gives="fiscal_year")
+def fiscal_quarter(said: Time, quarter_said: Time) -> Time | None:
+    """A quarter of a fiscal year."""
+    node = said.node
+    if not isinstance(node, Fiscal) or node.quarter or quarter_said.quarter is None:
+        return None
+    return Time(node=replace(node, quarter=quarter_said.quarter))
+
+
+@function("workday_by", gives="date")
+def workday_by(day_said: Any, n: int) -> Time | None:
+    """The n-th working day after (or before) a day or a holiday."""
+    made = length(abs(n), "business_day")
+    return None if made is None or not isinstance(day_said, Time) else shift(made, 1 if n > 0 else -1, day_said)
+
+
+@function("also", gives="repeat")
+def also(said: Recurrence, more: Any) -> Recurrence | None:
+    """每月5号和20号, 每周二和周四, 每年3月和9月: a further day of the same rhythm."""
+    if not isinstance(more, Time) or more.clocked or said.clock or said.part or said.workday:
+        return None
+    if more.weekday is not None and said.weekdays and said.position is None and more.weekday not in said.weekdays:
+        return replace(said, weekdays=(*said.weekdays, more.weekday))
+    if more == Time(day=more.day) and said.day is not None and said.month is None and more.day != said.day:
+        return replace(said, also=(*said.also, more.day))  # type: ignore[arg-type]
+    if more == Time(month=more.month) and said.month is not None and said.day is None and more.month != said.month:
+        return replace(said, also=(*said.also, more.month))  # type: ignore[arg-type]
+    return None
+
+
+@function("weekday_list", gives="repeat")
+def weekday_list(text: str, interval: int = 1) -> Recurrence | None:
+    """每周一三五: several days of the week in their order."""
+    days = tuple("一二三四五六日".index("日" if c == "天" else c) + 1 for c in text if c in "一二三四五六日天")
+    return Recurrence("week", interval, days) if list(days) == sorted(set(days)) else None
+
+
+@function("monthly_workday", gives="repeat")
+def monthly_workday(n: Any, interval: int = 1) -> Recurrence | None:
+    """The n-th working day of every month."""
+    number = whole(n)
+    return Recurrence("month", interval, workday=number) if number else None
+
+
+@function("run_on", gives="span")
+def run_on(said: Any, more: Time) -> Range | None:
+    """9月10号、11号、12号: days in a row are one stretch."""
+    last = said.last if isinstance(said, Range) else said
+    if not isinstance(last, Time) or last.clocked or last.day is None or more.day != last.day + 1:
+        return None
+    end = replace(last, day=more.day)
+    return replace(said, last=end) if isinstance(said, Range) else Range(said, end)
+
+
+@function("no_such_clock", gives="clock")
+def no_such_clock(hour: str) -> Invalid:
+    """下午25点."""
+    return Invalid(f"there is no hour {hour}")
 
 
 @function("either", gives="date")

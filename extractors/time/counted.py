@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from .lengths import Impossible, Unit
+from .lengths import Impossible, Unit, coarser
 from .nodes import Containing, Cycle, Edge, Nearest, Node, Now, Nth, Shifted, Window, Years  # fmt: skip
 from .periods import Period, calendar, day_of, floor, midnight, move, step, third, unit_at
 
@@ -43,7 +43,11 @@ def _shifted(node: Shifted, bases: list[Period], now: datetime) -> list[Period]:
             found += [_exactly(moment, node.length.finest)]
         elif base.clocked:
             found.append(Period(moment, moment + (base.end - base.start), base.grain, base.single))
-        elif base.grain in ("week", "month", "quarter", "year") and base.single:
+        elif (
+            base.grain in ("week", "month", "quarter", "year")
+            and base.single
+            and not coarser(base.grain, node.length.finest)
+        ):
             found.append(unit_at(moment, base.grain))
         else:
             found.append(day_of(moment))
@@ -103,6 +107,12 @@ def _nth_weekday(outer: Period, weekday: int, n: int) -> Period:
 
 def _nth_unit(outer: Period, unit: Unit, n: int, count: int) -> Period:
     """The n-th week, day, month … of a period; a week belongs to the period that holds its Thursday (ISO 8601)."""
+    if unit == "business_day":
+        before, after = outer.start - _DAY, outer.end
+        start = step(before, unit, n) if n > 0 else step(after, unit, n)
+        if not outer.start <= start < outer.end:
+            raise Impossible(f"the period has no {abs(n)}th working day")
+        return day_of(start)
     if unit in ("week", "weekend"):
         first = floor(outer.start, unit)
         held = 0 if outer.grain == "month" else 3  # weeks of a month begin in it; weeks of a year hold a Thursday of it

@@ -187,7 +187,7 @@ def clock_shift(time: Time, minutes: Any) -> Time | None:
         return None
     total = time.clock.hour * 60 + amount
     if total < 0:
-        total += 720
+        total += 1440 if time.clock.exact else 720  # a quarter to midnight
     return replace(time, clock=replace(time.clock, hour=total // 60, minute=total % 60))
 
 
@@ -211,7 +211,7 @@ def zone(time: Any, name: str | None) -> Any:
     """A time zone said with a time."""
     if name is None or not isinstance(time, Time):
         return time
-    return replace(time, zone=name.upper()) if time.clocked and time.zone is None else None
+    return replace(time, zone=name if "/" in name else name.upper()) if time.clocked and time.zone is None else None
 
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")

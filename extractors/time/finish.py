@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -14,21 +14,17 @@ from ...values import Bound, Grain, Reading, TimeType, TimeValue, Value
 from ..grammar import Context, Place, Refusal, finisher
 from ..resolve import Policy, clock_on, hours_of, resolve
 from .lengths import Impossible, Length, Unit, Unplaced
-from .nodes import Clock, Cycle, Invalid, Range, Recurrence, Shifted, Symbolic, Time  # fmt: skip
+from .nodes import Cycle, Fiscal, Invalid, Range, Recurrence, Shifted, Symbolic, Time  # fmt: skip
 from .periods import Period, calendar, step, unit_at
 from .ranges import clock_range, resolve_range
+from .recurrence import hours_text, recurrence
+from .workdays import Unpublished, Workdays
 
 _ANY = datetime(2000, 1, 1)  # noqa: DTZ001 - stands in for "now" where a year is said and now does not matter
 _GRAINS: dict[Unit, Grain] = {
     "weekend": "day", "business_day": "day", "half": "month", "season": "month", "decade": "year", "century": "year",
 }  # fmt: skip
-_DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _DAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_FREQUENCIES: dict[Unit, tuple[str, int]] = {
-    "second": ("SECONDLY", 1), "minute": ("MINUTELY", 1), "hour": ("HOURLY", 1), "day": ("DAILY", 1),
-    "week": ("WEEKLY", 1), "month": ("MONTHLY", 1), "quarter": ("MONTHLY", 3), "season": ("MONTHLY", 3),
-    "half": ("MONTHLY", 6), "year": ("YEARLY", 1), "decade": ("YEARLY", 10), "century": ("YEARLY", 100),
-}  # fmt: skip
 MAX_READINGS = 3
 
 
@@ -59,7 +55,7 @@ def _finish(value: Any, context: Context) -> Value | None:
     if isinstance(value, Length):
         return _duration(value)
     if isinstance(value, Recurrence):
-        return _recurrence(value)
+        return recurrence(value)
     if isinstance(value, Symbolic):
         return _symbolic(value)
     policy = _policy(context)
@@ -81,11 +77,19 @@ def _policy(context: Context) -> Policy:
         season_terms=bool(table.get("season_terms", False)),
         year_first=bool(table.get("year_first", False)),
         this_year_until=int(table.get("this_year_until", 0)),
+        workdays=Workdays(context.tables.get("workdays", {}).get(_country(table, context), {})),
+        fiscal_year_start=int(table.get("fiscal_year_start", 0)),
         same_weekday=str(table.get("same_weekday", "next")),
         next_weekday=str(table.get("next_weekday", "next_week")),
         afternoon_until=int(table.get("afternoon_until", 0)),
         day_first_locales=tuple(table.get("day_first_locales", ())),
     )
+
+
+def _country(table: Mapping[str, Any], context: Context) -> str:
+    """Whose working days count: by the locale when it names a country, else by the policy of the language."""
+    _, _, country = (context.locale or "").partition("-")
+    return country if len(country) == 2 else str(table.get("workdays", ""))
 
 
 def _local(context: Context) -> datetime | None:
@@ -167,9 +171,17 @@ def _written(period: Period, others: list[Period], time: Time | Range) -> TimeVa
 def _time(time: Time, now: datetime | None, policy: Policy) -> TimeValue | None:
     if not time.dated:
         return _clock_only(time, now, policy)
+    if isinstance(time.node, Fiscal) and not policy.fiscal_year_start:
+        return _fiscal(time, time.node)
     if now is None and time.relative:
         return _unplaced(time)
-    periods = resolve(time, now or _ANY, policy)
+    try:
+        periods = resolve(time, now or _ANY, policy)
+    except Unpublished:
+        node = time.node
+        if isinstance(node, Shifted) and node.base is None and not time.clocked:
+            return _symbolic(Symbolic("said_at", node.length, node.sign, time.bound, time.approx))
+        raise
     if time.bound != "=":
         return _bounded(time, periods, _since(time, now, policy))
     made = _written(periods[0], periods[1:], time)
@@ -197,7 +209,7 @@ def _unplaced(time: Time) -> TimeValue | None:
         return _unplaced_cycle(time, node)
     if node is not None or time.within is not None or time.quarter or time.half:
         return None
-    clock = f"T{_hours(time.clock.hour, time.clock)}" if time.clock is not None else None
+    clock = f"T{hours_text(time.clock.hour, time.clock)}" if time.clock is not None else None
     if time.weekday is not None and time.day is None:
         return TimeValue(
             type="symbolic", anchor=_DAY_NAMES[time.weekday - 1], offset=clock, start=clock, bound=time.bound
@@ -210,6 +222,19 @@ def _unplaced(time: Time) -> TimeValue | None:
     return None
 
 
+def _fiscal(time: Time, node: Fiscal) -> TimeValue:
+    """A fiscal year stays symbolic while no setting says when it begins."""
+    offset = f"{'+' if node.n > 0 else '-'}P{abs(node.n)}Y" if node.n else None
+    return TimeValue(
+        type="symbolic",
+        anchor=node.anchor,
+        offset=offset,
+        bound=time.bound,
+        approx=time.approx,
+        grain="quarter" if node.quarter else "year",
+    )
+
+
 def _unplaced_cycle(time: Time, node: Cycle) -> TimeValue:
     """Tomorrow, next week at no known time: so many units from the moment of saying, with its time of day."""
     said = _symbolic(Symbolic("said_at", Length(((node.unit, Fraction(abs(node.n))),)), 1 if node.n >= 0 else -1))
@@ -217,15 +242,10 @@ def _unplaced_cycle(time: Time, node: Cycle) -> TimeValue:
     if node.n == 0:
         changes["offset"] = None
     if time.clock is not None:
-        changes["start"] = f"T{_hours(hours_of(time, Policy())[0], time.clock)}"
+        changes["start"] = f"T{hours_text(hours_of(time, Policy())[0], time.clock)}"
     elif time.part is not None:
         changes["start"] = f"T{int(time.part.start) % 24:02}:00"
     return said.model_copy(update=changes)
-
-
-def _hours(hour: int, clock: Clock) -> str:
-    second = f":{clock.second:02}" if clock.second is not None else ""
-    return f"{hour % 24:02}:{clock.minute or 0:02}{second}"
 
 
 def _clock_only(time: Time, now: datetime | None, policy: Policy) -> TimeValue:
@@ -237,7 +257,7 @@ def _clock_only(time: Time, now: datetime | None, policy: Policy) -> TimeValue:
         minutes = [(round(time.part.start * 60), round(time.part.end * 60))]
         return _clock_stretch(minutes, now, time, approx=time.approx)
     hours = hours_of(time, policy)
-    text = f"T{_hours(hours[0], time.clock)}"
+    text = f"T{hours_text(hours[0], time.clock)}"
     others: list[Period] = []
     if now is not None:
         today = now.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -264,8 +284,9 @@ def _clock_only(time: Time, now: datetime | None, policy: Policy) -> TimeValue:
         return value
     below = time.bound in ("<", "<=")
     edtf = f"../{text}" if below else f"{text}/.."
-    ends = {"end": value.start, "start": None} if below else {"start": value.start, "end": None}
-    point = Reading(start=value.start, end=value.end or value.start)
+    # A limit by the clock is a moment: ``bound`` says on which side of it; the open stretch is a reading.
+    ends = {"end": value.start} if below else {"end": None}
+    point = Reading(end=value.start) if below else Reading(start=value.start, end=value.end or value.start)
     readings = (point, *(Reading(end=r.start) if below else Reading(start=r.start) for r in value.readings[:1]))
     return value.model_copy(
         update={"type": "interval", "edtf": edtf, "bound": time.bound, "readings": readings, **ends}
@@ -339,6 +360,9 @@ def _bounded(time: Time, periods: list[Period], since: datetime | None) -> TimeV
         closes = periods[0].start if periods[0].clocked else periods[0].end
         readings.insert(0, Reading(start=start, end=end))
         start, end = _iso(since, unit), _iso(closes, unit)
+    elif end is not None and periods[0].clocked and periods[0].single:  # a limit by the clock is a moment
+        readings.insert(0, Reading(end=end))
+        start = end
     readings += _readings(periods[:1])  # the time named itself, for whoever asks which day was said
     readings.extend(Reading(start=a, end=b) for _, a, b in values[1:] if (a, b) != (start, end))
     return TimeValue(
@@ -391,7 +415,7 @@ def _shown(period: Period) -> Unit:
     return period.grain if period.grain in ("month", "year") else "day"
 
 
-# ---------------------------------------------------------------- durations, symbols, recurrences
+# ---------------------------------------------------------------- durations, symbols
 def _duration(length: Length) -> TimeValue:
     return TimeValue(
         type="duration",
@@ -411,29 +435,3 @@ def _symbolic(value: Symbolic) -> TimeValue:
         days = value.length.whole()
         offset = f"{sign}{days['business_day']}bd" if set(days) == {"business_day"} else f"{sign}{value.length.iso()}"
     return TimeValue(type="symbolic", anchor=value.anchor, offset=offset, bound=value.bound, approx=value.approx)
-
-
-def _recurrence(value: Recurrence) -> TimeValue:
-    if value.unit == "weekend":
-        value = replace(value, unit="week", weekdays=(6, 7))
-    elif value.unit == "business_day":
-        value = replace(value, unit="week", weekdays=(1, 2, 3, 4, 5))
-    frequency, times = _FREQUENCIES[value.unit]
-    parts = [f"FREQ={frequency}"]
-    if value.interval * times > 1:
-        parts.append(f"INTERVAL={value.interval * times}")
-    if value.month is not None:
-        parts.append(f"BYMONTH={value.month}")
-    if value.day is not None:
-        parts.append(f"BYMONTHDAY={value.day}")
-    if value.weekdays:
-        position = str(value.position) if value.position is not None else ""
-        parts.append("BYDAY=" + ",".join(position + _DAYS[n - 1] for n in value.weekdays))
-    start = None
-    if value.clock is not None:
-        hour = hours_of(Time(clock=value.clock, part=value.part), Policy())[0] % 24
-        parts += [f"BYHOUR={hour}", f"BYMINUTE={value.clock.minute or 0}"]
-        start = f"T{_hours(hour, value.clock)}"
-    elif value.part is not None:
-        start = f"T{int(value.part.start) % 24:02}:00"
-    return TimeValue(type="recurrence", rrule=";".join(parts), start=start)

@@ -21,14 +21,17 @@ def dates_of(rule: str, year: int) -> tuple[tuple[date, date], ...]:
     """First day and day after the last of the holiday in ``year``; empty when the year has none.
 
     ``fixed 12-25`` · ``nth 11 thu 4`` (-1: the last) · ``before 05-25 mon`` · ``after 11-01 tue`` · ``easter -2`` ·
-    ``orthodox 0`` · ``lunar 8-15`` · ``term 清明`` · ``hebrew 7-1`` · ``islamic 9-1`` · ``list 2026-11-08 …`` (days as
-    published) · ``every 4 2000 …`` (only each fourth year); then ``on sun +1`` (kept a day later when it is a Sunday),
+    ``orthodox 0`` · ``lunar 8-15`` · ``term 清明`` · ``hebrew 7-1`` · ``islamic 9-1`` ·
+    ``list 2026-11-08 …`` (days as published) · ``spans 2026-10-01..2026-10-07 …`` (stretches as published) ·
+    ``every 4 2000 …`` (only each fourth year); then ``on sun +1`` (kept a day later when it is a Sunday),
     ``shift -1`` in days and a length, ``for 3``.
     """
     match = _RULE.match(rule)
     if match is None:
         raise ValueError(f"unreadable holiday rule {rule!r}")
     calendar, rest = match["calendar"], match["rest"] or ""
+    if calendar == "spans":
+        return spans_of(rest, year)
     if calendar == "every":
         step, first, inner = rest.split(" ", 2)
         return dates_of(f"{inner}{_tail(match)}", year) if (year - int(first)) % int(step) == 0 else ()
@@ -37,6 +40,15 @@ def dates_of(rule: str, year: int) -> tuple[tuple[date, date], ...]:
     days_of = _CALENDARS[calendar](rest, year)
     found = [day + timedelta(days=shift + kept.get(day.weekday(), 0)) for day in days_of]
     return tuple((day, day + timedelta(days=days)) for day in found)
+
+
+_SPAN = re.compile(r"(\d{4}-\d{2}-\d{2})\.\.(\d{4}-\d{2}-\d{2})")
+
+
+def spans_of(text: str, year: int) -> tuple[tuple[date, date], ...]:
+    """Published stretches (first day, day after the last) that end in a year."""
+    found = [(date.fromisoformat(a), date.fromisoformat(b)) for a, b in _SPAN.findall(text) if b.startswith(str(year))]
+    return tuple((first, last + timedelta(days=1)) for first, last in found)
 
 
 def _tail(match: re.Match[str]) -> str:

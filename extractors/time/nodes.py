@@ -134,6 +134,21 @@ class Edge(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Fiscal(Node):
+    """A fiscal year by its number or counted from the present one, or a quarter of it."""
+
+    year: int | None = None
+    n: int = 0
+    quarter: int | None = None
+
+    @property
+    def anchor(self) -> str:
+        """Its name while nobody knows when the year begins."""
+        name = "fiscal_year" if self.year is None else f"fiscal_year_{self.year}"
+        return f"{name}_q{self.quarter}" if self.quarter else name
+
+
+@dataclass(frozen=True, slots=True)
 class Season(Node):
     """Three months from ``month``."""
 
@@ -282,6 +297,8 @@ class Recurrence:
     clock: Clock | None = None
     part: PartOfDay | None = None
     since: Time | None = None
+    also: tuple[int, ...] = ()  # further days of the month, or months: the 5th and the 20th
+    workday: int | None = None  # the n-th working day of the month
 
 
 @dataclass(frozen=True, slots=True)

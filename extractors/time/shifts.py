@@ -80,7 +80,7 @@ def years(first: Any, count: int, pivot: int | None = None) -> Time | None:
 @function("century", gives="period")
 def century(n: Any, tens: Any = None) -> Time | None:
     """The n-th century, or its decade (十九世纪七十年代)."""
-    number, decade = whole(n), whole(tens)
+    number, decade = n.day if isinstance(n, Time) else whole(n), whole(tens)
     if number is None or not 1 <= number <= 50 or (decade is not None and decade > 90):
         return None
     start = (number - 1) * 100
