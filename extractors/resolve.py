@@ -198,7 +198,7 @@ def _fields(time: Time, now: datetime, policy: Policy) -> list[Period]:
         if time.day is not None:
             _possible_day(time.month, time.day)
         if time.bound in ("<", "<="):
-            policy = replace(policy, this_year_until=0)  # a time limit lies ahead
+            policy = replace(policy, this_year_until=0, recent_past_days=0)  # a time limit lies ahead
         return _returning(lambda n: refine(time, unit_at(calendar(year + n), "year")), time.which, now, policy)
     if time.day is not None:
         month = floor(now, "month")
