@@ -26,7 +26,7 @@ _APART = re.compile(r"([0-9]{1,9}) \. ([0-9]{1,4})(?![0-9])")  # tokenised text
 _PLAIN = re.compile(r"[0-9]{1,30}(?:\.[0-9]{1,30})?|\.[0-9]{1,10}")
 _SAFE_DIGITS = 16  # a longer run of bare digits names something; beside a currency it counts
 _SCIENTIFIC = re.compile(r"(?<![0-9.,])([0-9]{1,6}(?:\.[0-9]{1,10})?) ?[x*×·] ?10\^([+-]?[0-9]{1,2})(?![0-9.a-z])")
-_POWER = re.compile(r"(?<![0-9.])([0-9]{1,6}(?:\.[0-9]{1,10})?)(e|\^)([+-]?[0-9]{1,2})(?![0-9.a-z])")
+_POWER = re.compile(r"(?<![0-9.])([0-9]{1,6}(?:\.[0-9]{1,10})?)([eE]|\^)([+-]?[0-9]{1,2})(?![0-9.a-zA-Z])")
 
 # Scales that can follow digits. The first table is safe anywhere; letters of the second also mean metres, minutes,
 # millimetres or bytes, and count only where a production asks for a ``figure`` (money).
@@ -67,10 +67,10 @@ def numbers(normalized: Normalized) -> Iterator[Edge]:
         for match in _SCIENTIFIC.finditer(text):
             value = Decimal(match[1]).scaleb(int(match[2]))
             yield Edge("number", match.start(), match.end(), Num(value), "numbers.arabic", 1, 1)
-    if "e" in text or "^" in text:
+    if "e" in text or "E" in text or "^" in text:
         for match in _POWER.finditer(text):
             base, power = Decimal(match[1]), int(match[3])
-            value = base.scaleb(power) if match[2] == "e" else base ** min(power, 30)
+            value = base ** min(power, 30) if match[2] == "^" else base.scaleb(power)
             yield Edge("number", match.start(), match.end(), Num(value), "numbers.arabic", 1, 1)
     for start, end, value, scale, latent in english.find(normalized.lower):
         weight = 1 if latent else 0
@@ -92,7 +92,7 @@ def _printed(text: str, barred: Sequence[tuple[int, int]]) -> Iterator[Edge]:
             at = barred[passed][1]
             continue
         before = text[start - 1 : start]
-        if before == "." and text[start] == ".":  # ...9: the dots are no decimal point
+        if before == "." and text[start] == ".":  # ...4: the dots are no decimal point
             at = start + 1
             continue
         if before.isdigit() or (before == "." and text[start - 2 : start - 1].isdigit()):

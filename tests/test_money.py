@@ -142,3 +142,95 @@ def test_a_movement_from_one_sum_to_another_is_no_range(said: Said) -> None:
 def test_two_sums_joined_by_and_are_no_range(said: Said) -> None:
     assert said("$5 and $10") == ["money 5 USD", "money 10 USD"]
     assert said("between $5 and $10") == ["money 5..10 USD"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # sign, code and word on either side, glued or not
+        ("50 MUSD", "50000000 USD"), ("USD5000", "5000 USD"), ("5usd", "5 USD"), ("€1 234,56", "1234.56 EUR"),
+        ("1.234,56 EUR", "1234.56 EUR"), ("₹12,34,567", "1234567 INR"), ("₹5 lakh", "500000 INR"),
+        ("Rs. 2.5 crore", "25000000 INR"), ("HK$50k", "50000 HKD"), ("two grand", "2000 USD"), ("50 quid", "50 GBP"),
+        ("12€50", "12.5 EUR"), ("$.99", "0.99 USD"), ("1 dollar and 5 cents", "1.05 USD"), ("$-23", "-23 USD"),
+        ("one and a half million euros", "1500000 EUR"), ("from 2 point 4 to two point six dollars", "2.4..2.6 USD"),
+        ("$ 31 . 6 million", "31600000 USD"), ("several million euros", "~3000000..10000000 EUR"),
+        ("12.345 KWD", "12.345 KWD"), ("123456789012345678901234 美元", "123456789012345678901234 USD"),
+        # Chinese
+        ("一千二百块", "1200 CNY"), ("两块五毛五", "2.55 CNY"), ("十块零五分", "10.05 CNY"), ("3k元", "3000 CNY"),
+        ("3w元", "30000 CNY"), ("新台币三千元", "3000 TWD"), ("30余万元", ">300000 CNY"),
+        ("三五千元", "3000..5000 CNY"),
+        ("10万元-20万元", "100000..200000 CNY"), ("百八十块", "~80..100 CNY"), ("几百块", "~100..1000 CNY"),
+    ],
+)  # fmt: skip
+def test_every_way_to_write_a_sum(said: Said, text: str, expected: str) -> None:
+    assert said(text) == [f"money {expected}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "expected"),
+    [
+        ("500 kr", None, "500 XXX"), ("500 kr", "sv-SE", "500 SEK"), ("$5万元", None, "50000 XXX"),
+        ("¥1.5万", None, "15000 CNY"), ("¥500 JPY", None, "500 JPY"), ("C$5 CAD", None, "5 CAD"),
+        ("£5", "ar-EG", "5 EGP"), ("50 rials", None, "50 XXX"),
+    ],
+)  # fmt: skip
+def test_a_sign_that_nothing_settles_leaves_the_currency_open(
+    said: Said, text: str, locale: str | None, expected: str
+) -> None:
+    assert said(text, locale) == [f"money {expected}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("收入(万元):1,200", "12000000 CNY"), ("收入（人民币万元）：1,200", "12000000 CNY"), ("订金(元)500", "500 CNY"),
+        ("Revenue ($m): 120", "120000000 USD"), ("Sales (in thousands of USD): 85", "85000 USD"),
+        ("Price (USD): 500", "500 USD"), ("(USD): $500", "500 USD"), ("(万元):300万元", "3000000 CNY"),
+    ],
+)  # fmt: skip
+def test_a_unit_in_brackets_counts_for_the_figure_behind_it(said: Said, text: str, expected: str) -> None:
+    assert said(text) == [f"money {expected}"]
+
+
+def test_a_heading_gives_its_unit_to_the_figures_below_it(said: Said) -> None:
+    table = "单位：万元\n项目 2023\n1 材料 1,350\n运输 -20"
+    assert said(table) == ["number 2023", "number 1", "money 13500000 CNY", "money -200000 CNY"]
+    assert said("(USD in thousands)\nFreight 1,200") == ["money 1200000 USD"]
+
+
+def test_a_heading_says_nothing_about_prose_above_it_or_below(said: Said) -> None:
+    assert said("材料 1,350\n单位：万元") == ["number 1350"]
+    assert said("单位：万元\n另外我们招了20位。") == ["quantity 20 位"]
+    assert said("(USD in thousands)\nWe hired 20. Then we left.") == ["number 20"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["人民币5美元", "US$5 CAD", "€5 USD", "(USD): 500 EUR", "(万元):300元", "单位：万元 单位：千元\n材料 1,350"],
+)
+def test_two_units_that_contradict_each_other_leave_no_value_and_a_reason(found: Find, text: str) -> None:
+    got = found(text)
+    assert got.mentions == ()
+    assert [refused.why.startswith("two units") for refused in got.refused] == [True]
+
+
+def test_two_sums_side_by_side_are_no_contradiction(said: Said) -> None:
+    assert said("100 USD, EUR 50") == ["money 100 USD", "money 50 EUR"]
+    assert said("$5 USD") == ["money 5 USD"]
+    assert said("40 - $3.00") == ["number 40", "money 3 USD"]
+
+
+@pytest.mark.parametrize("text", ["停车免费", "不要钱", "parking is free", "free of charge", "Free!"])
+def test_what_costs_nothing_is_a_sum_of_zero(said: Said, text: str) -> None:
+    assert said(text) == ["money 0 XXX"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "不免费", "要不要钱包", "收不收费", "feel free to call", "the fee is not free", "a free man", "duty-free shop",
+        "he lost 25 pounds", "第3章第5条", "电话13800138000", "3.2本项目", "2024年", "九牛一毛",
+    ],
+)  # fmt: skip
+def test_what_stands_near_money_or_sounds_like_it_is_none(said: Said, text: str) -> None:
+    assert [m for m in said(text) if m.startswith("money")] == []

@@ -18,7 +18,7 @@ _HUNDRED = Decimal(100)
 _UNITS = frozenset("十百千万亿兆上")
 _QUOTES = frozenset("\"'「」『』《》")
 _LONGEST_NUMBER = 16
-_LOOSE = re.compile(r"[0-9] ?(?:m|mm|g|t|b)$")
+_LOOSE = re.compile(r"[0-9] ?(?:m|mm|[gG]|[tT]|b)$")
 ORDINAL, RATIO = "ordinal", "ratio"  # units of numbers that count nothing
 
 
@@ -99,6 +99,32 @@ def _alike(one: Measure, other: Measure) -> bool:
     return one.sort == other.sort and (None in (one.unit, other.unit) or one.unit == other.unit)
 
 
+@function("loosely", gives="number")
+def loosely(few: Decimal, scale: int) -> Num:
+    """A couple of thousand, several hundred, hundreds of: about so many, never exact."""
+    size = Decimal(scale)
+    return Num(size * few, approx=True) if few == 2 else Num(low=size * few, high=size * 10, approx=True)
+
+
+@function("odd", gives="number")
+def odd(number: Num) -> Num | None:
+    """Fifty-odd, 20-something: from the round figure to the next."""
+    exact = number.exact
+    if exact is None or exact < 20 or exact % 10:
+        return None
+    return Num(low=exact, high=exact + (10 if exact % 100 else exact / 10), approx=True)
+
+
+@function("give_or_take")
+def give_or_take(value: Num | Measure, by: Num | Measure | None = None) -> Num | Measure | None:
+    """5%±1% → 4..6 %; ±5% → -5..5 %."""
+    centre, margin = num_of(value), num_of(value if by is None else by)
+    if centre.exact is None or margin.exact is None or margin.exact <= 0:
+        return None
+    middle = Decimal(0) if by is None else centre.exact
+    return with_num(value, Num(low=middle - margin.exact, high=middle + margin.exact))
+
+
 @function("between_bounds")
 def between_bounds(one: Num | Measure, other: Num | Measure) -> Num | Measure | None:
     """At least 20 and at most 30 → 20..30."""
@@ -136,14 +162,14 @@ def fraction(numerator: Num, denominator: Num, whole: Num | None = None) -> Num 
 
 @function("ratio", gives="number")
 def ratio(numerator: Num, denominator: Num) -> Num | None:
-    """3/4, 16/5; but 2022/23 is a season."""
+    """3/4, 16/5; but 2022/23 is a season and 24/7 all the time."""
     whole = [n.exact for n in (numerator, denominator) if n.exact is not None and n.exact % 1 == 0 and n.exact < 1000]
-    return fraction(numerator, denominator) if len(whole) == 2 else None
+    return fraction(numerator, denominator) if len(whole) == 2 and whole != [24, 7] else None
 
 
 @function("proportion", gives="number")
 def proportion(part: Num, whole: Num) -> Num | None:
-    """Two out of five, 3 in 10: a part of a whole, never the other way round."""
+    """Three out of eight, 3 in 10: a part of a whole, never the other way round."""
     a, b = part.exact, whole.exact
     if a is None or b is None or not 0 < a < b or a % 1 or b % 1:
         return None
@@ -285,7 +311,7 @@ def _says_nothing(place: Place, context: Context) -> bool:
 
 
 def _said_as_digit(place: Place, context: Context) -> bool:
-    """答案是四, 不是五: one Chinese digit after a word that asks for a number, and nothing counted behind it."""
+    """结果是六, 不是七: one Chinese digit after a word that asks for a number, and nothing counted behind it."""
     text, table = place.normalized.text, context.tables.get("lone_digits", {})
     rest = text[place.end : place.end + 4]
     if text[place.start - 1 : place.start] in _QUOTES and rest[:1] in _QUOTES and rest[:1]:

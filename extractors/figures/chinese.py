@@ -71,7 +71,7 @@ _NUMERALS = "零〇○一二三四五六七八九两壹贰叁肆伍陆柒捌玖�
 RUN = re.compile(rf"[{_NUMERALS}上]")
 # No amount is written with so many numerals in a row; reading them would cost a little for each, and say nothing.
 _ENDLESS = re.compile(rf"[{_NUMERALS}上万亿兆点多余0-9.,]{{65,}}")
-# Numerals with blanks between them, as scanned tables have them: 三千 九百 六十五, 7万 5千 4百.
+# Numerals with blanks between them, as scanned tables have them: 六千 二百 四十七, 8万 3千 6百.
 _SPACED = re.compile(rf"[{_NUMERALS}0-9][{_NUMERALS}万亿点0-9.]{{0,12}}(?: [{_NUMERALS}万亿点0-9.]{{1,12}}){{1,8}}")
 _PERCENT_AFTER = re.compile(r" ?(?:个 ?百 ?分|%|万|亿)")
 # A digit string (year, telephone number) has no unit: its characters are read one by one.
@@ -81,6 +81,7 @@ _AFTER_CAPITAL = frozenset("又元圆块角分毛成折倍%份")
 _CALENDAR = frozenset("月号日点年时")
 _MORE_NOT = frozenset("少额数次年月")
 _SOME_OF = frozenset("个块元万岁年天人名件套次条页亿")
+_LOOSELY = {"百八十": 100, "千八百": 1000, "万八千": 10000}  # said of what comes near a hundred, a thousand …
 _FEW = (Decimal(1), Decimal(10))
 
 
@@ -135,6 +136,9 @@ def _big(text: str, at: int) -> tuple[int, int] | None:
 
 def _whole(text: str, at: int) -> _Read | None:
     """Sections with falling big units: 五亿 零六万 二千."""
+    loosely = _LOOSELY.get(text[at : at + 3])
+    if loosely is not None and text[at + 3 : at + 4] not in DIGITS:
+        return _Read(Num(low=Decimal(loosely * 8 // 10), high=Decimal(loosely), approx=True), at + 3, loosely // 10)
     total = Decimal(0)
     last = 10**20
     end, start = at, at
@@ -248,7 +252,7 @@ def _few_or_more(text: str, at: int, num: Num, unit: int) -> _Read | None:
     if amount is None or at >= len(text):
         return None
     zero = at + 1 if text[at] in ZERO and text[at + 1 : at + 2] == "几" else at
-    if text[zero] == "几" and text[zero + 1 : zero + 2] not in SMALL:  # 一百零几 stays below 110
+    if text[zero] == "几" and text[zero + 1 : zero + 2] not in SMALL:  # 三百零几 stays below 310
         return _Read(Num(low=amount, high=amount + (unit if zero == at else 10), approx=True), zero + 1, 1)
     if text[at] in MORE | {"来"} and text[at + 1 : at + 2] in BIG:
         soft = Num(amount, approx=True) if text[at] == "来" else Num(amount, bound=">")

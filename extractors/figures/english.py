@@ -41,7 +41,7 @@ _JOINED = re.compile(r"[ -](?:and )?")
 _OF_SCALE = re.compile(r"(?: of an?)? (thousand|million|billion|trillion)(?![a-z])")
 _HALF = re.compile(r"(?:a )?(half|quarter) (?:an? )?(?=(?:hundred|thousand|million|billion|dozen)(?![a-z]))")
 _TOKEN = re.compile(r"(?:[ -]|, )?([a-z]+|[0-9]{1,3}(?:\.[0-9]{1,4})?(?![0-9]))")
-_SPACED_HYPHEN = re.compile(rf" - ({_ONE})(?![a-z])")  # ninety - five
+_SPACED_HYPHEN = re.compile(rf" - ({_ONE})(?![a-z])")  # eighty - four
 # An ordinal as one word or at the end of number words, with the plural that makes it a denominator.
 _RANK = re.compile(rf"(?<![a-z])({'|'.join(sorted(_RANKS, key=len, reverse=True))})(s?)(?![a-z])")
 _PRINTED_RANK = re.compile(r"(?<![0-9a-z.,])([0-9]{1,9}|[0-9]{1,3}(?:,[0-9]{3}){1,3})(st|nd|rd|th)(?![a-z0-9])")
@@ -105,7 +105,7 @@ def _suffix(number: int) -> str:
 
 
 def ranked(low: str, start: int) -> Ranked | None:
-    """The ordinal whose number words begin at ``start``: twenty-first, one hundred and fifth, three trillionth."""
+    """The ordinal whose number words begin at ``start``: twenty-first, one hundred and fifth, four billionth."""
     said = words(low, start)
     last = _RANK.match(low, start)
     if said is None:
@@ -153,7 +153,7 @@ def _share(low: str, at: int) -> tuple[Decimal, int] | None:
 
 
 def _compound_share(low: str, start: int) -> tuple[Decimal, int, int] | None:
-    """one twenty-fifth, three twenty-firsts, a hundred trillionths, one hundred thirty-fifths (100/35)."""
+    """one sixty-fourth, five thirty-thirds, a hundred billionths, one hundred thirty-fifths (100/35)."""
     if _RANK.search(low, start, start + LONGEST) is None:
         return None
     article = _ARTICLE.match(low, start)
