@@ -40,6 +40,7 @@ lint: $(BIN)/.dev ## ruff, mypy --strict, import floors, rule files
 
 bench: $(BIN)/.dev ## speed, memory and start-up, as tables and a plot in docs/
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/extraction.py
 
 accuracy: $(BIN)/.dev ## score extraction and rehearsal over a folder of cases: make accuracy CASES=folder
 	$(BIN)/python benchmarks/accuracy.py $(CASES)

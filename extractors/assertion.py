@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ..model import Assertion, Cue, CueKind, Mention, Modality, Part, Scan, Span, Speaker
 from .cues import CompiledCues, Family
@@ -24,8 +22,7 @@ _COUNTED = frozenset(kind for kind, _ in _MODALITIES) | {"negation", "third_part
 _WHOLE = 0.5  # a span is governed when at least half of it lies in the scope
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(NamedTuple):
     """A cue in masked offsets, before its scope is known."""
 
     family: Family
@@ -57,6 +54,8 @@ def find_cues(
     masked = mask(normalized, mentions, parts)
     layout = Layout(masked.text)
     found = _pruned(_matches(masked, layout, compiled, speaker))
+    if not found:
+        return ()
     answers = _starts(found, {"correction", "rejection", "confirmation"})
     found = [_with_repair(cue, answers, masked, layout) for cue in found]
     around = _Around(found)
@@ -97,9 +96,8 @@ def _matches(masked: Masked, layout: Layout, compiled: CompiledCues, speaker: st
         if family.speakers is not None and speaker not in family.speakers:
             continue
         text = masked.normalized.text if family.in_mentions else masked.text
-        for hit in unit.pattern.finditer(text):
-            spans = _groups(hit)
-            start, end = spans.get("cue", hit.span())
+        for whole, spans in unit.hits(text):
+            start, end = spans.get("cue", whole)
             if start == end or not family.neighbours_allow(text, start, end):
                 continue
             exact = (start, end) if family.in_mentions else None
@@ -121,11 +119,6 @@ def _matches(masked: Masked, layout: Layout, compiled: CompiledCues, speaker: st
 def _is_pseudo(family: Family, masked: Masked, start: int, end: int) -> bool:
     """A pseudo-cue may reach into a mention: the bound of "until June 2" holds the second half of "not until"."""
     return family.is_pseudo(masked.normalized.text, masked.places[start], masked.places[end])
-
-
-def _groups(hit: re.Match[str]) -> dict[str, tuple[int, int]]:
-    """Spans of the named groups that took part; RE2 knows groups by number only."""
-    return {name: hit.span(n) for name, n in hit.re.groupindex.items() if hit.start(n) >= 0}
 
 
 def _original(masked: Masked, span: tuple[int, int]) -> str:
@@ -189,8 +182,8 @@ def _with_repair(cue: _Found, answers: list[tuple[int, int]], masked: Masked, la
     if cue.repair is not None:
         repair = cue.repair
     if reparandum is None:
-        return replace(cue, kind="correction", reparandum=None, repair=None)
-    return replace(cue, reparandum=reparandum, repair=repair)
+        return cue._replace(kind="correction", reparandum=None, repair=None)
+    return cue._replace(reparandum=reparandum, repair=repair)
 
 
 def _finished(cue: _Found, around: _Around, masked: Masked, layout: Layout, mentions: Sequence[Mention]) -> Cue:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from typing import Any, Literal
 
 import re2
 from pydantic import Field, ValidationInfo, model_validator
@@ -14,7 +15,7 @@ from ..model import CueKind, Speaker
 from ..rulefile import Language, Model, RuleFile, passed_before
 from ..values import Kind
 from .vocabulary import VocabularyFile
-from .words import Signs, lazy, linear
+from .words import Signs, lazy, linear, spans
 
 Direction = Literal["forward", "backward", "both", "clause", "sentence", "turn"]
 Place = Literal["anywhere", "turn_start", "sentence_start", "clause_start", "clause_end", "sentence_end", "whole_turn"]
@@ -180,12 +181,25 @@ class Family:
         return False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Unit:
     """One pattern of a family."""
 
     family: Family
-    pattern: re.Pattern[str]
+    source: str
+
+    @cached_property
+    def _pattern(self) -> Any:
+        return linear(self.source)
+
+    @cached_property
+    def _names(self) -> tuple[tuple[str, int], ...]:
+        return tuple(self._pattern.groupindex.items())
+
+    def hits(self, text: str) -> Iterator[tuple[tuple[int, int], dict[str, tuple[int, int]]]]:
+        """Each match: its span, and the spans of the named groups that took part."""
+        for found in spans(self._pattern, text):
+            yield found[0], {name: found[n] for name, n in self._names if found[n][0] >= 0}
 
 
 class CompiledCues:
@@ -222,7 +236,7 @@ def compile_cues(files: Iterable[CueFile], vocabularies: Mapping[str, Vocabulary
                 continue
             family = _family(file, spec)
             for text in texts:
-                units.append(Unit(family, _compile(text)))
+                units.append(Unit(family, text))
                 sources.append(f"(?i){text}")
     return CompiledCues(units, sources)
 

@@ -266,6 +266,9 @@ _KINDS: tuple[str, ...] = (
 )  # fmt: skip
 
 
+_ORDER = {kind: place for place, kind in enumerate(_KINDS)}
+
+
 class Grammar:
     """Compiled grammar files; immutable after ``compile``."""
 
@@ -298,8 +301,8 @@ class Grammar:
     def edges(self, normalized: Normalized, recognised: Iterable[Edge] = ()) -> list[Edge]:
         """Every part found, leaves and recognised edges included."""
         leaves = [*self.matcher.find(normalized), *recognised]
-        for name in sorted(SOURCES):
-            leaves.extend(SOURCES[name](normalized))
+        for _, find in sorted(SOURCES.items()):
+            leaves.extend(find(normalized))
         return parse(leaves, normalized.text, self.network) if leaves else []
 
     def find(self, text: str | Normalized, context: Context | None = None) -> Found:
@@ -349,9 +352,9 @@ class Grammar:
 def _free(edge: Edge, text: str) -> bool:
     """False for a piece of a longer word or code: the 34 of "T34" is no number."""
     for at in (edge.start, edge.end):
-        if 0 < at < len(text):
-            a, b = text[at - 1], text[at]
-            if a.isascii() and b.isascii() and a.isalnum() and b.isalnum():
+        if at > 0:
+            pair = text[at - 1 : at + 1]
+            if pair.isascii() and pair.isalnum() and len(pair) == 2:
                 return False
     return True
 
@@ -362,7 +365,8 @@ def _select(
     """All kinds compete for the characters together: longest first, then rank, then the kind that says more."""
     text = normalized.text
     offers = [e for e in edges if e.kind is not None and not e.latent and _free(e, text)]
-    offers.sort(key=lambda e: (e.start - e.end, e.rank[:4], _KINDS.index(e.kind or "text"), e.start, e.rule))
+    if len(offers) > 1:
+        offers.sort(key=lambda e: (e.start - e.end, e.rank[:4], _ORDER[e.kind or "text"], e.start, e.rule))
     taken = bytearray(len(text))
     mentions: list[Mention] = []
     refused: list[Refused] = []

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ..model import Mention, Part
 from .cues import Family, slot_for, slot_for_part
@@ -32,7 +33,7 @@ class Masked:
     """``text`` has one character for each mention (or unused part); ``places`` leads back to the normalised text."""
 
     text: str
-    places: tuple[int, ...]  # normalised offset of each character, and the length of the normalised text
+    places: Sequence[int]  # normalised offset of each character, and the length of the normalised text
     held: dict[int, tuple[int, ...]]  # masked offset → indices of the mentions it stands for (none: a part)
     slots: tuple[int, ...]  # the offsets in ``held``, in order
     normalized: Normalized
@@ -56,6 +57,8 @@ class Masked:
 
 def mask(text: Normalized, mentions: Sequence[Mention], parts: Sequence[Part] = ()) -> Masked:
     """Put one character for each outermost mention and for each part that no mention holds."""
+    if not mentions and not parts:
+        return Masked(text.text, range(len(text.text) + 1), {}, (), text)
     spans: list[tuple[int, int, str, int | None]] = []
     for index, mention in enumerate(mentions):
         start, end = _normalised(text, mention.start, mention.end)
@@ -106,8 +109,14 @@ class Layout:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._clauses = _pieces(text, _CLAUSE_MARK)
-        self._sentences = _pieces(text, _SENTENCE_MARK)
+
+    @cached_property
+    def _clauses(self) -> list[tuple[int, int]]:
+        return _pieces(self.text, _CLAUSE_MARK)
+
+    @cached_property
+    def _sentences(self) -> list[tuple[int, int]]:
+        return _pieces(self.text, _SENTENCE_MARK)
 
     def clause(self, at: int) -> tuple[int, int]:
         """The clause that holds the character at ``at``."""
@@ -121,11 +130,15 @@ class Layout:
         """True when ``start:end`` stands at the named place of its clause, sentence or turn."""
         if place == "anywhere":
             return True
-        before, after = {
-            "clause_start": (self.clause(start)[0], None), "sentence_start": (self.sentence(start)[0], None),
-            "turn_start": (0, None), "clause_end": (None, self.clause(end - 1)[1]),
-            "sentence_end": (None, self.sentence(end - 1)[1]), "whole_turn": (0, len(self.text)),
-        }[place]  # fmt: skip
+        before = after = None
+        if place in ("turn_start", "whole_turn"):
+            before = 0
+        elif place in ("clause_start", "sentence_start"):
+            before = (self.clause if place == "clause_start" else self.sentence)(start)[0]
+        if place == "whole_turn":
+            after = len(self.text)
+        elif place in ("clause_end", "sentence_end"):
+            after = (self.clause if place == "clause_end" else self.sentence)(end - 1)[1]
         if before is not None and (start - before > _TAG or self.text[before:start].strip(_FILLER)):
             return False
         return after is None or not (after - end > _TAG or re.search(r"[^\W_]", self.text[end:after]))

@@ -42,6 +42,35 @@ def linear(source: str, flags: int = 0) -> Any:
     return re2.compile(source, options)
 
 
+def spans(pattern: Any, text: str) -> Iterator[list[tuple[int, int]]]:
+    """Where a RE2 pattern matches: the spans of each match and of its groups, (-1, -1) for a group that took no part.
+
+    What its own ``finditer`` gives, without an object for each match.
+    """
+    raw = text.encode()
+    size, at = len(raw), 0
+    one_byte = size == len(text)
+    last_byte = last_char = 0
+    match, anchor = pattern._regexp.Match, re2._Anchor.UNANCHORED
+    while True:
+        found = match(anchor, raw, at, size)
+        begin, end = found[0]
+        if begin < 0:
+            return
+        if one_byte:
+            yield found
+        else:
+            places = {-1: -1}
+            for place in sorted({place for span in found for place in span if place >= 0}):
+                last_char += re2._re2.BytesToCharLen(raw, last_byte, place)
+                places[place] = last_char
+                last_byte = place
+            yield [(places[a], places[b]) for a, b in found]
+        if at == size:
+            return
+        at = end if end > at else at + re2._re2.CharLenToBytes(raw, at, 1)
+
+
 class Signs:
     """Many RE2 patterns asked together which of them occur in a text: one linear pass, whatever their number.
 
@@ -50,6 +79,7 @@ class Signs:
 
     def __init__(self, sources: Iterable[str]) -> None:
         self._sources = tuple(sources)
+        self._last: tuple[str | None, list[int]] = (None, [])  # asked of one text by several lists
 
     @cached_property
     def _set(self) -> Any:
@@ -64,7 +94,13 @@ class Signs:
 
     def within(self, text: str) -> list[int]:
         """The numbers of the patterns that occur, in order."""
-        return sorted(self._set.Match(text) or ()) if self._sources else []
+        if not self._sources:
+            return []
+        last, found = self._last
+        if last is not text:
+            found = sorted(self._set.Match(text) or ())
+            self._last = (text, found)
+        return found
 
 
 def alternatives(words: Iterable[str], *, ignore_case: bool = True) -> re.Pattern[str]:
@@ -98,7 +134,17 @@ class Words:
         listed = sorted(words, key=lambda w: (-len(w), w))
         self._words = alternatives(listed)
         any_of = "|".join(r"\s+".join(map(re.escape, word.split(" "))) for word in listed)
-        self._any = Signs([f"(?i){any_of}"])
+        self._sign = f"(?i){any_of}"
+        self._signs, self._number = Signs([self._sign]), 0
+
+    @classmethod
+    def together(cls, *lists: Iterable[str]) -> tuple[Words, ...]:
+        """Several lists that are asked of the same texts: one pass tells which of them occur."""
+        made = tuple(cls(words) for words in lists)
+        signs = Signs([words._sign for words in made])
+        for number, words in enumerate(made):
+            words._signs, words._number = signs, number
+        return made
 
     def find(self, text: str) -> Iterator[re.Match[str]]:
         """The words in a text, from left to right."""
@@ -107,4 +153,4 @@ class Words:
 
     def occurs(self, text: str) -> bool:
         """False when certainly none of the words is in the text."""
-        return bool(self._any.within(text))
+        return self._number in self._signs.within(text)

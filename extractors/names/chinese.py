@@ -25,6 +25,7 @@ _AT_NAME = lazy(rf"@({_HAN}{{2,3}})(?=[:@/ ,]|$)")  # a handle that is a persona
 _FOREIGN = lazy(rf"{_HAN}{{1,8}}(?:·{_HAN}{{1,8}}){{1,3}}")
 _BRANCH = lazy(rf"(?!和|与|的|在){_HAN}{{0,8}}?(?:分行|支行|分公司|营业部|办事处)")
 _LONGEST_BODY = 24
+_BODY_RUN = re.compile(r"[\u4e00-\u9fffA-Za-z0-9()&·]*\Z")
 
 
 class ChineseNames:
@@ -224,11 +225,8 @@ class ChineseNames:
         return not any(stem.endswith(word) and len(stem) - len(word) < 2 for word in ("家", "个", "所", "们", "某"))
 
     def _left_end(self, text: str, end: int, floor: int) -> int:
-        start = end
-        while (
-            start > floor and end - start < _LONGEST_BODY and re.match(r"[\u4e00-\u9fffA-Za-z0-9()&·]", text[start - 1])
-        ):
-            start -= 1
+        run = _BODY_RUN.search(text, max(floor, end - _LONGEST_BODY), end)
+        start = run.start() if run else end
         window = text[start:end]
         kept = [hit.span() for hit in self._protected.finditer(window)]
         cut = 0

@@ -37,10 +37,9 @@ class EnglishNames:
     def __init__(self, lookup: Lookup) -> None:
         person, bodies = lookup("words.person.en"), lookup("words.organization.en")
         self.person_rule, self.body_rule = person.ref, bodies.ref
-        self._self = Words(person.labels["self"])
-        self._label = Words(person.labels["label"])
-        self._acted = Words(person.labels["acted"])
-        self._title = Words(person.labels["title"])
+        self._self, self._label, self._acted, self._title, self._before = Words.together(
+            *(person.labels[of] for of in ("self", "label", "acted", "title")), bodies.labels["before"]
+        )
         self._follows = lazy(
             r"(?: |(?='))(?:"
             + "|".join(map(re.escape, sorted(person.labels["follows"], key=len, reverse=True)))
@@ -56,7 +55,6 @@ class EnglishNames:
         self._business = frozenset(bodies.labels["business"])
         self._leading = frozenset(bodies.labels["leading"]) | frozenset(bodies.labels["joining"])
         self._joining = frozenset(bodies.labels["joining"])
-        self._before = Words(bodies.labels["before"])
 
     def find(self, text: str, hints: tuple[Hint, ...] = (), tables: Mapping[str, Any] | None = None) -> Iterator[Edge]:
         """Organisations first, then people outside them."""

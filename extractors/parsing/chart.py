@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ..text import Normalized
@@ -79,6 +80,14 @@ class Item(NamedTuple):
     optional: bool
 
 
+class Step(NamedTuple):
+    """A state after one more part: what is complete there, and whether anything worth reading may follow."""
+
+    node: Node
+    done: tuple[tuple[Reduction, tuple[tuple[str, int], ...]], ...]
+    goes_on: bool
+
+
 class Reach:
     """What a set of part types can lead to: the types still worth reading, the productions worth trying."""
 
@@ -86,15 +95,19 @@ class Reach:
         self.symbols = symbols
         self.reductions = reductions
         self.states = states  # on the way to one of the productions
-        self._moves: dict[tuple[Node, str], tuple[Node, ...]] = {}
+        self._steps: dict[tuple[Node, str], tuple[Step, ...]] = {}
 
-    def moves(self, node: Node, symbol: str) -> tuple[Node, ...]:
-        """The states after ``symbol`` on the way to a production worth trying."""
-        known = self._moves.get((node, symbol))
+    def steps(self, node: Node, symbol: str) -> tuple[Step, ...]:
+        """The states after ``symbol`` on the way to a production worth trying; looked up once a set of types."""
+        known = self._steps.get((node, symbol))
         if known is None:
-            known = tuple(after for after in node.moves.get(symbol, ()) if after in self.states)
-            self._moves[(node, symbol)] = known
+            known = tuple(self._step(after) for after in node.moves.get(symbol, ()) if after in self.states)
+            self._steps[(node, symbol)] = known
         return known
+
+    def _step(self, node: Node) -> Step:
+        done = tuple(pair for pair in node.done if pair[0] in self.reductions)
+        return Step(node, done, not node.moves.keys().isdisjoint(self.symbols))
 
 
 class Network:
@@ -185,15 +198,19 @@ class _Active(NamedTuple):
     weight: int
 
 
+_IN_ORDER = attrgetter("start", "end", "type")
+
+
 def clusters(leaves: Iterable[Edge], text: str) -> list[list[Edge]]:
     """Runs of neighbouring leaves."""
     runs: list[list[Edge]] = []
     reach = -2
-    for leaf in sorted(leaves, key=lambda e: (e.start, e.end, e.type)):
-        near = leaf.start <= reach or (leaf.start == reach + 1 and text[reach] == " ")
-        if near and runs:
+    for leaf in sorted(leaves, key=_IN_ORDER):
+        start = leaf.start
+        if runs and (start <= reach or (start == reach + 1 and text[reach] == " ")):
             runs[-1].append(leaf)
-            reach = max(reach, leaf.end)
+            if leaf.end > reach:
+                reach = leaf.end
         else:
             runs.append([leaf])
             reach = leaf.end
@@ -217,72 +234,79 @@ def _parse_run(run: list[Edge], text: str, network: Network, reach: Reach) -> li
         by_end.setdefault(leaf.end, []).append(leaf)
     waiting: dict[int, list[_Active]] = {}
     found: list[Edge] = []
+    root, steps_of = network.root, reach.steps
     for end in sorted(by_end):
         heap = [(-e.start, e.rank, i, e) for i, e in enumerate(by_end[end])]
         heapq.heapify(heap)
         number = len(heap)
         seen: set[tuple[int, str]] = set()
-        ways: dict[tuple[int, int], int] = {}
+        ways: dict[tuple[Node, int], int] = {}
         here: list[_Active] = []
         while heap:
             edge = heapq.heappop(heap)[3]
-            if (edge.start, edge.type) in seen:
+            symbol, start = edge.type, edge.start
+            if (start, symbol) in seen:
                 continue
-            seen.add((edge.start, edge.type))
+            seen.add((start, symbol))
             found.append(edge)
-            for active in _advance(edge, waiting, text, network, reach):
-                for reduction, bound in active.node.done:
-                    if reduction not in reach.reductions:
+            befores = [*waiting.get(start, ())] if waiting else []
+            if start and text[start - 1] == " ":
+                befores += waiting.get(start - 1, ())
+            # What the part begins, then what it carries on.
+            for active in (None, *befores):
+                if active is None:
+                    steps, begin, parts, leaves, weight = (
+                        steps_of(root, symbol),
+                        start,
+                        (edge,),
+                        edge.leaves,
+                        edge.weight,
+                    )
+                else:
+                    steps, begin, leaves = steps_of(active.node, symbol), active.start, active.leaves + edge.leaves
+                    if not steps or leaves > MAX_LEAVES:
                         continue
-                    whole = _reduce(reduction, bound, active, end, text)
-                    if whole is not None and (whole.start, whole.type) not in seen:
-                        heapq.heappush(heap, (-whole.start, whole.rank, number, whole))
-                        number += 1
-                if not active.node.moves.keys().isdisjoint(reach.symbols):
-                    key = (id(active.node), active.start)
-                    ways[key] = ways.get(key, 0) + 1
-                    if ways[key] <= MAX_WAYS:
-                        here.append(active)
+                    parts, weight = (*active.parts, edge), active.weight + edge.weight
+                for node, done, goes_on in steps:
+                    for reduction, bound in done:
+                        whole = _reduce(reduction, bound, begin, end, parts, leaves, weight, text)
+                        if whole is not None and (begin, whole.type) not in seen:
+                            heapq.heappush(heap, (-begin, whole.rank, number, whole))
+                            number += 1
+                    if goes_on:
+                        ways[node, begin] = many = ways.get((node, begin), 0) + 1
+                        if many <= MAX_WAYS:
+                            here.append(_Active(node, begin, parts, leaves, weight))
         if here:
             waiting[end] = here
     return found
 
 
-def _advance(edge: Edge, waiting: dict[int, list[_Active]], text: str, network: Network, reach: Reach) -> list[_Active]:
-    """The productions that ``edge`` begins or carries on."""
-    symbol, start, parts = edge.type, edge.start, (edge,)
-    out = [_Active(node, start, parts, edge.leaves, edge.weight) for node in reach.moves(network.root, symbol)]
-    befores = (start, start - 1) if start and text[start - 1] == " " else (start,)
-    for before in befores:
-        for active in waiting.get(before, ()):
-            if symbol in active.node.moves and active.leaves + edge.leaves <= MAX_LEAVES:
-                leaves, weight = active.leaves + edge.leaves, active.weight + edge.weight
-                for node in reach.moves(active.node, symbol):
-                    out.append(_Active(node, active.start, (*active.parts, edge), leaves, weight))
-    return out
-
-
 def _reduce(
-    reduction: Reduction, bound: tuple[tuple[str, int], ...], active: _Active, end: int, text: str
+    reduction: Reduction,
+    bound: tuple[tuple[str, int], ...],
+    start: int,
+    end: int,
+    parts: tuple[Edge, ...],
+    leaves: int,
+    weight: int,
+    text: str,
 ) -> Edge | None:
     """The part that a completed production yields; None when its parts do not fit or its context forbids it."""
-    parts = active.parts
-    if reduction.allowed is not None and not reduction.allowed(text, active.start, end):
-        return None
     value = reduction.run({name: parts[place].value for name, place in bound})
-    if value is None:
+    if value is None or (reduction.allowed is not None and not reduction.allowed(text, start, end)):
         return None
     latent = reduction.latent
     if latent is None:  # a lone latent part stays latent whatever it is renamed to; in company it is confirmed
         latent = len(parts) == 1 and parts[0].latent
     return Edge(
         reduction.type,
-        active.start,
+        start,
         end,
         value,
         reduction.rule,
-        active.leaves,
-        active.weight,
+        leaves,
+        weight,
         latent,
         reduction.priority,
         reduction.kind,

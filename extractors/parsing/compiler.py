@@ -285,10 +285,17 @@ def _variables(value: Any) -> dict[str, Any]:
 def _reader(run: Compiled) -> Callable[[re.Match[str]], Any]:
     """Match → value: ``it`` is the only group or the whole match, groups are ``g1`` … and their names."""
 
+    names: tuple[str, ...] | None = None
+
     def read(match: re.Match[str]) -> Any:
-        bound: dict[str, Any] = {f"g{i}": group for i, group in enumerate(match.groups(), 1)}
-        bound.update(match.groupdict())
-        bound["it"] = match[1] if match.re.groups == 1 and match[1] is not None else match[0]
+        nonlocal names
+        groups = match.groups()
+        if names is None or len(names) != len(groups):
+            names = tuple(f"g{i}" for i in range(1, len(groups) + 1))
+        bound: dict[str, Any] = dict(zip(names, groups, strict=True))
+        if match.re.groupindex:
+            bound.update(match.groupdict())
+        bound["it"] = groups[0] if len(groups) == 1 and groups[0] is not None else match[0]
         return run(bound)
 
     return read

@@ -137,4 +137,10 @@ def _compile_call(node: ast.Call, names: set[str]) -> Compiled:
     if not keywords and len(arguments) == 1:
         only = arguments[0]
         return lambda variables: call(only(variables))
+    if not keywords and len(arguments) == 2:
+        first, second = arguments
+        return lambda variables: call(first(variables), second(variables))
+    if not keywords and len(arguments) == 3:
+        first, second, third = arguments
+        return lambda variables: call(first(variables), second(variables), third(variables))
     return lambda variables: call(*(a(variables) for a in arguments), **{k: v(variables) for k, v in keywords})

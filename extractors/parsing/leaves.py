@@ -27,7 +27,6 @@ CLASSES: dict[str, tuple[str, str]] = {
 WINDOW = 40  # characters looked at on either side when a context gives no ``within``
 MAX_REPEAT = 400  # product of nested repeats: the longest text that one pattern may run over
 _CLAUSE_END = re.compile(r"[。;!?\n]|[,.](?=[^0-9]|$)|(?<=[^0-9]),")
-_STARTS = re.compile(r"[^\sa-z]|(?<![a-z])[a-z]")
 
 
 class Word(NamedTuple):
@@ -68,8 +67,10 @@ def parted(text: str, at: int, strict: bool = False) -> bool:
     if at <= 0 or at >= len(text):
         return True
     a, b = text[at - 1], text[at]
-    if letter(a):
-        return not (letter(b) or (strict and b.isdigit()))
+    if a >= "\u2e80":
+        return True
+    if a.isalpha():
+        return not ((b < "\u2e80" and b.isalpha()) or (strict and b.isdigit()))
     if "0" <= a <= "9":
         return not ("0" <= b <= "9" or (strict and letter(b)))
     return True
@@ -90,7 +91,9 @@ class WordIndex:
         self.spellings: dict[str, Spelling] = {}
         self._lengths: dict[str, set[int]] = {}
         self._sorted: dict[str, tuple[int, ...]] = {}
-        self.firsts: set[str] = set()
+        self._singles: dict[str, Spelling] = {}
+        self._firsts: set[str] = set()
+        self._starts = re.compile(r"(?!)")
 
     def add(self, text: str, word: Word, bounded: bool = True) -> None:
         """Add one spelling; the same spelling may mean several things."""
@@ -100,17 +103,26 @@ class WordIndex:
             start = bounded and (first.isdigit() or (letter(first) and not first.isascii()))
             known = self.spellings[text] = Spelling([], start, bounded and (letter(last) or last.isdigit()))
             self._lengths.setdefault(text[:2], set()).add(len(text))
-            self.firsts.add(first)
+            self._firsts.add(first)
         known.words.append(word)
 
-    def close(self) -> None:
-        """Sort the lengths, longest first."""
+    def close(self, inside: bool = False) -> None:
+        """Sort the lengths, longest first; ``inside``: words may begin inside a run of ASCII letters."""
         self._sorted = {head: tuple(sorted(lengths, reverse=True)) for head, lengths in self._lengths.items()}
+        self._singles = {text: spelling for text, spelling in self.spellings.items() if len(text) == 1}
+        firsts = sorted(char for char in self._firsts if not char.isspace())
+        small = [] if inside else [char for char in firsts if "a" <= char <= "z"]
+        classes = [(r"(?<![a-z])", small), ("", [char for char in firsts if char not in small])]
+        marks = [f"{edge}[{''.join(map(re.escape, chars))}]" for edge, chars in classes if chars]
+        self._starts = re.compile("|".join(marks) or r"(?!)")
 
-    def find(self, text: str, starts: Iterable[int], out: list[Edge]) -> None:
-        """Add every word at the given starts, of every length; an ASCII letter before a start is the caller's care."""
-        lengths, spellings, size_of_text = self._sorted, self.spellings, len(text)
-        for at in starts:
+    def find(self, text: str, out: list[Edge], low: str | None = None) -> None:
+        """Add every word, of every length; ``low`` is the text in lower case when ``text`` is not."""
+        lengths, spellings, singles, size_of_text = self._sorted, self.spellings, self._singles, len(text)
+        for hit in self._starts.finditer(text):
+            at = hit.start()
+            if low is not None and at and "a" <= low[at] <= "z" and "a" <= low[at - 1] <= "z":
+                continue
             sizes = lengths.get(text[at : at + 2])
             if sizes is not None:
                 for size in sizes:
@@ -118,7 +130,7 @@ class WordIndex:
                     spelling = spellings.get(text[at:end])
                     if spelling is not None and end <= size_of_text:
                         _add(text, at, end, spelling, out)
-            single = spellings.get(text[at])
+            single = singles.get(text[at])
             if single is not None and at + 1 < size_of_text:  # at the very end the two-character head was the sign
                 _add(text, at, at + 1, single, out)
 
@@ -149,8 +161,9 @@ class Matcher:
 
     def close(self) -> None:
         """Build the prefilters; nothing is added afterwards."""
-        for index in (self.plain, self.cased, self.glued):
-            index.close()
+        self.plain.close()
+        self.cased.close(inside=True)  # what stands before is looked up in the text in lower case
+        self.glued.close(inside=True)
         for cased in (False, True):
             mine = [p for p in self.patterns if p.cased is cased]
             if mine:
@@ -164,13 +177,11 @@ class Matcher:
         """Every leaf in the text."""
         low, text = normalized.lower, normalized.text
         found: list[Edge] = []
-        starts = [m.start() for m in _STARTS.finditer(low)]
-        self.plain.find(low, starts, found)
+        self.plain.find(low, found)
         if self.cased.spellings:
-            firsts = self.cased.firsts
-            self.cased.find(text, [at for at in starts if text[at] in firsts], found)
+            self.cased.find(text, found, low)
         if self.glued.spellings:
-            self.glued.find(low, [i for i, c in enumerate(low) if not c.isspace()], found)
+            self.glued.find(low, found)
         for trigger, patterns in self._sets:
             over = text if patterns[0].cased else low
             for number in sorted(trigger.Match(over) or ()):
@@ -222,18 +233,26 @@ class WordSet:
 
     def __init__(self, words: Iterable[str]) -> None:
         self.words = frozenset(words)
-        self.sizes = tuple(sorted({len(word) for word in self.words}))
+        by_last: dict[str, set[int]] = {}
         lengths: dict[str, set[int]] = {}
         for word in self.words:
+            by_last.setdefault(word[-1:], set()).add(len(word))
             lengths.setdefault(word[:2], set()).add(len(word))
+        self.by_last = {last: tuple(sorted(sizes)) for last, sizes in by_last.items()}
         self.lengths = {head: tuple(sorted(sizes)) for head, sizes in lengths.items()}
+        # Both cases, so that most places are told by one look; "İ" has a lower case of two characters.
+        self.firsts = frozenset(char for word in self.words for char in (word[0], word[0].upper()))
+        self.odd = "i" in self.firsts
 
     def ends_at(self, text: str, end: int) -> bool:
         """A word ends here, or one space before."""
         for at in (end, end - 1) if end and text[end - 1] == " " else (end,):
-            if at <= 0 or not parted(text, at):
+            if at <= 0:
                 continue
-            for size in self.sizes:
+            sizes = self.by_last.get(text[at - 1].lower()[-1])
+            if sizes is None or not parted(text, at):
+                continue
+            for size in sizes:
                 if size > at:
                     break
                 if text[at - size : at].lower() in self.words and parted(text, at - size):
@@ -243,7 +262,7 @@ class WordSet:
     def starts_at(self, text: str, start: int) -> bool:
         """A word starts here, or one space after."""
         for at in (start, start + 1) if text[start : start + 1] == " " else (start,):
-            if parted(text, at) and self._word_at(text, at, len(text)):
+            if self._word_at(text, at, len(text)) and parted(text, at):
                 return True
         return False
 
@@ -252,12 +271,13 @@ class WordSet:
         return any(self._word_at(text, at, end) and parted(text, at) for at in range(start, end))
 
     def _word_at(self, text: str, at: int, stop: int) -> bool:
-        sizes = self.lengths.get(text[at : at + 2].lower(), ())
-        single = self.lengths.get(text[at : at + 1].lower(), ())
-        return any(
-            at + size <= stop and text[at : at + size].lower() in self.words and parted(text, at + size)
-            for size in (*sizes, *single)
-        )
+        if at >= stop or not (text[at] in self.firsts or (self.odd and text[at] == "İ")):
+            return False
+        for head in (text[at : at + 2].lower(), text[at].lower()):
+            for size in self.lengths.get(head, ()):
+                if at + size <= stop and text[at : at + size].lower() in self.words and parted(text, at + size):
+                    return True
+        return False
 
 
 class Side(NamedTuple):
@@ -274,6 +294,10 @@ def context_test(before: Side, after: Side, within: int | None, wanted: bool) ->
     if left is None and right is None:
         return None
     if not wanted:
+        if right is None and left is not None:
+            return lambda text, start, end: not left(text, start)
+        if left is None and right is not None:
+            return lambda text, start, end: not right(text, end)
         return lambda text, start, end: (
             not ((left is not None and left(text, start)) or (right is not None and right(text, end)))
         )
@@ -290,9 +314,11 @@ def _left(side: Side, within: int | None) -> Callable[[str, int], bool] | None:
     ending = "" if within is not None else r"\s?$"
     source = f"(?:{'|'.join(side.patterns)}){ending}" if side.patterns else ""
     width = WINDOW if within is None else within
+    if within is None and not source and words is not None:
+        return words.ends_at
 
     def test(text: str, start: int) -> bool:
-        first = max(0, start - width)
+        first = start - width if start > width else 0
         if within is None:
             if words is not None and words.ends_at(text, start):
                 return True
@@ -312,6 +338,8 @@ def _right(side: Side, within: int | None) -> Callable[[str, int], bool] | None:
     words = WordSet(side.words) if side.words else None
     opening = "" if within is not None else r"\s?"
     source = f"{opening}(?:{'|'.join(side.patterns)})" if side.patterns else ""
+    if within is None and not source and words is not None:
+        return words.starts_at
 
     def test(text: str, end: int) -> bool:
         if within is None:

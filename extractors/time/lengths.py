@@ -66,6 +66,11 @@ class Length:
 
     def whole(self) -> dict[Unit, int]:
         """Whole numbers of units, fractions carried down (2.5 h → 2 h 30 min)."""
+        if all(amount.denominator == 1 and unit not in _WHOLE for unit, amount in self.parts):
+            counted: dict[Unit, int] = {}
+            for unit, amount in self.parts:
+                counted[unit] = counted.get(unit, 0) + amount.numerator
+            return {unit: counted[unit] for unit in ORDER if counted.get(unit)}
         amounts: dict[Unit, Fraction] = {}
         for unit, amount in self.parts:
             amounts[unit] = amounts.get(unit, Fraction(0)) + amount
