@@ -352,7 +352,11 @@ def _inside(time: Time, period: Period) -> Period:
 
 def _lunar(node: Lunar, time: Time, now: datetime, policy: Policy) -> list[Period]:
     outer = _years_said(time, now, policy)
-    years = [outer.start.year] if outer is not None else [now.year + n for n in (-1, 0, 1)]
+    years = (
+        [outer.start.year]
+        if outer is not None
+        else [now.year + n for n in (range(-19, 20) if node.leap else (-1, 0, 1))]
+    )  # a leap month returns after 19 years at most
     day = node.day if node.day is not None else time.day
     found: list[Period] = []
     why = "no such day in the Chinese calendar"

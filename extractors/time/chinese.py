@@ -10,7 +10,7 @@ from ..parsing.expression import function
 from .fields import date, whole
 from .forms import each, length, moment, range_on, shift_bound, span, span_part
 from .lengths import Length
-from .nodes import Cycle, Fiscal, Holiday, Invalid, Lunar, Range, Recurrence, Time, merge  # fmt: skip
+from .nodes import Cycle, Fiscal, Holiday, Invalid, Lunar, Range, Recurrence, Time, Years, merge  # fmt: skip
 from .shifts import of_year, shift
 
 
@@ -102,6 +102,25 @@ def no_such_clock(hour: str) -> Invalid:
     return Invalid(f"there is no hour {hour}")
 
 
+@function("same_day", gives="date")
+def same_day(said: Time) -> Time | None:
+    """去年的今天: the same day a year ago."""
+    node = said.node
+    if not isinstance(node, Cycle) or node.n == 0:
+        return None
+    made = length(abs(node.n), node.unit)
+    return None if made is None else shift(made, 1 if node.n > 0 else -1)
+
+
+@function("decades", gives="period")
+def decades(hundred: str, first: str, last: str) -> Time | None:
+    """二十世纪五六十年代."""
+    number, one, two = 20 if hundred == "上" else whole(hundred), whole(first), whole(last)
+    if number is None or one is None or two != one + 1:
+        return None
+    return Time(node=Years((number - 1) * 100 + 10 * one, 20))
+
+
 @function("either", gives="date")
 def either(a: Time, b: Time) -> Time:
     """Two readings, the likelier first."""
@@ -122,7 +141,7 @@ def lunar_of(month_said: Time, day_said: Any = None) -> Time | None:
     days = day_said.day if isinstance(day_said, Time) else whole(day_said)
     if months is None or (day_said is not None and (days is None or not 1 <= days <= 30)):
         return None
-    return Time(node=Lunar(months, days))
+    return Time(node=Lunar(months, days, isinstance(node, Lunar) and node.leap))
 
 
 @function("with_lunar", gives="date")

@@ -36,6 +36,8 @@ def finish(value: Any, context: Context, place: Place) -> Value | Refusal | None
     try:
         made = _finish(value, context)
         return made if made is not None or context.said_at is not None else _labelled(value, place)
+    except Unpublished as error:  # refused, lest a piece of it be read as a date of this year
+        return Refusal(str(error))
     except Unplaced:
         return None
     except Impossible as error:
@@ -209,10 +211,11 @@ def _unplaced(time: Time) -> TimeValue | None:
         return _unplaced_cycle(time, node)
     if node is not None or time.within is not None or time.quarter or time.half:
         return None
-    clock = f"T{hours_text(time.clock.hour, time.clock)}" if time.clock is not None else None
+    clock = f"T{hours_text(hours_of(time, Policy())[0] % 24, time.clock)}" if time.clock is not None else None
     if time.weekday is not None and time.day is None:
+        start = clock if time.part is None or clock else f"T{int(time.part.start) % 24:02}:00"
         return TimeValue(
-            type="symbolic", anchor=_DAY_NAMES[time.weekday - 1], offset=clock, start=clock, bound=time.bound
+            type="symbolic", anchor=_DAY_NAMES[time.weekday - 1], offset=clock, start=start, bound=time.bound
         )
     if time.month is not None and time.bound == "=":
         edtf = f"XXXX-{time.month:02}" + (f"-{time.day:02}" if time.day else "") + (clock or "")

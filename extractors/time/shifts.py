@@ -127,7 +127,9 @@ def nearest(what: Time, n: Any, base: Time | None = None, closest: bool = False)
 @function("shift", gives="date")
 def shift(length: Length, sign: int, base: Time | None = None) -> Time | None:
     """A time moved by a length: three days ago, two weeks after Easter."""
-    if length.high is not None or not _reach(length):
+    if length.high is not None:
+        return _shifted_between(length, sign) if base is None else None
+    if not _reach(length):
         return None
     moved = Time(node=Shifted(replace(length, approx=False, bound="="), sign, base), approx=length.approx)
     if length.bound == "=":
@@ -141,6 +143,14 @@ def window(length: Length, sign: int, rolling: bool = False, base: Time | None =
     if length.high is not None or not _reach(length) or not _years_to_come(length):
         return None
     return Time(node=Window(replace(length, approx=False), sign, rolling, base), approx=length.approx)
+
+
+def _shifted_between(length: Length, sign: int) -> Time | None:
+    """三四天后: between the nearer and the farther day."""
+    assert length.high is not None
+    ends = [shift(replace(part, high=None, approx=False), sign) for part in (length, length.high)]
+    near, far = ends if sign > 0 else ends[::-1]
+    return None if near is None or far is None else replace(stretch(near, far), approx=True)
 
 
 TURNED: dict[Bound, Bound] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
