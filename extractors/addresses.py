@@ -40,6 +40,7 @@ class Addresses:
 @recognizer(
     "addresses",
     "words.address.zh",
+    "words.address.parts.zh",
     "words.place.zh",
     "words.place.context.zh",
     "words.address.en",

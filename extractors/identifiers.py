@@ -4,46 +4,20 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ..values import IdentifierValue
 from .parsing.chart import Edge
 from .recognizer import Lookup, Setting, recognizer
 from .text import Normalized
-from .words import Words, alternatives, lazy
+from .words import Signs, Words, alternatives, lazy
 
-_HAN = r"[\u4e00-\u9fff]"
-_CODE = (
-    r"((?:\(\d{4}\)|〔\d{4}〕|\d{4}年)?(?:"
-    + _HAN
-    + r"{1,6}(?:\d{1,4}"
-    + _HAN
-    + r"{1,4})?)?(?:字?第)\d{1,6}号(?:之[一二三四五六七八九十\d]+)?"
-    r"|[A-Z]{2}\d{2}(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,4})?|\d{4}(?: \d{4}){2,4}(?: \d{1,3})?"
-    r"|[A-Za-z0-9]{1,24}(?:[\-/_.:·][A-Za-z0-9]{1,20}){0,6})"
-)
 _AFTER = r"(?![A-Za-z0-9@%])(?![-/.]\d)"
-_LAW_CASE = lazy(rf"\(\d{{4}}\){_HAN}{{1,4}}\d{{0,4}}{_HAN}{{1,5}}(?:字第)?\d{{1,6}}号(?:之[一二三四五六七八九十\d]+)?")
-_DOCUMENT = lazy(rf"(?:{_HAN}{{1,8}})?(?:〔\d{{4}}〕|\[\d{{4}}\])第?\d{{1,5}}号|\d{{4}}年第\d{{1,5}}号(?!楼|院)")
-_ARTICLE = lazy(
-    r"第[一二三四五六七八九十百零〇\d]{1,6}条(?:第[一二三四五六七八九十\d]{1,4}款)?(?:第?[(（]?[一二三四五六七八九十\d]{1,4}[)）]?项)?"
-    r"|第[一二三四五六七八九十\d]{1,4}款(?:第[(]?[一二三四五六七八九十\d]{1,4}[)]?项)?|附件[一二三四五六七八九十\d]{1,3}(?![年月日个份])"
-)
-_CLAUSE_NUMBER = (
-    r" (?:No\.? ?)?((?:\d{1,3}(?:\.\d{1,3}){0,4}|[IVXLC]{1,6}|[A-Z](?:-\d{1,2})?)(?:\([A-Za-z0-9]{1,4}\)){0,4})"
-    r"(?![A-Za-z0-9]|[.,]\d| (?:people|days|months|years|percent))"
-)
-_GUID = lazy(
-    r"(?<![0-9A-Za-z-])(?:urn:uuid:|[Xx]'|\{)?(?:[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9A-Fa-f]{32})['}]?(?![0-9A-Za-z-])"
-)
-_IPV4 = lazy(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)", re.ASCII)
-_IPV6 = lazy(r"(?<![0-9A-Za-z:.])[0-9A-Fa-f:]{2,39}(?![0-9A-Za-z:])")
-_IBAN = lazy(r"(?<![0-9A-Za-z])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![0-9A-Za-z])")
-_HANDLE = lazy(
-    r"(?<![\w.@/])@[A-Za-z]\w{1,29}(?![\w@]|\.[A-Za-z])|(?<=\b[A-Z][a-z])@[A-Z]\w{3,29}(?![\w@]|\.[A-Za-z])", re.ASCII
-)
-_HASHTAG = lazy(r"(?<![\w/#&])#[A-Za-z]\w{1,40}(?![\w#])", re.ASCII)
+_LOOSE = (r"(?<![0-9A-Za-z])", r"(?![0-9A-Za-z])")
+_TIGHT = (r"(?<![\w/&])(?<![0-9A-Za-z][\-.@])(?<!@)(?<![0-9]:)", r"(?![\w#@\-])(?!\.[\w])(?!:[\w:])")
+_MARK = re.compile(r"[0-9@#:第附]")  # no code and no clause without one of these, but for "Exhibit A"
+_DIGIT = re.compile(r"\d")
 
 
 def identity_card(code: str) -> bool:
@@ -65,8 +39,8 @@ def credit_code(code: str) -> bool:
 
 def luhn(code: str) -> bool:
     """ISO 7812: the check digit of bank cards."""
-    digits = [int(c) for c in reversed(code)]
-    return sum(d if i % 2 == 0 else sum(divmod(2 * d, 10)) for i, d in enumerate(digits)) % 10 == 0
+    digits = [int(c) for c in reversed(code) if c.isdigit()]
+    return bool(digits) and sum(d if i % 2 == 0 else sum(divmod(2 * d, 10)) for i, d in enumerate(digits)) % 10 == 0
 
 
 def iban(code: str) -> bool:
@@ -77,22 +51,22 @@ def iban(code: str) -> bool:
     return int("".join(str(int(c, 36)) for c in plain[4:] + plain[:4])) % 97 == 1
 
 
-_MARKS = lazy(r"[0-9@#:]|第|附件|(?i:clause|section|article|exhibit|annex|schedule|appendix)")  # no identifier without
+def mod11_10(code: str) -> bool:
+    """ISO 7064 MOD 11,10, pure: tax and national numbers of several countries."""
+    product = 10
+    digits = [int(c) for c in code if c.isdigit()]
+    for digit in digits[:-1]:
+        product = ((product + digit) % 10 or 10) * 2 % 11
+    return bool(digits) and (product + digits[-1]) % 10 == 1
 
 
-class Bare(NamedTuple):
-    """A code that is one without a label, because its form or its check digit says so."""
-
-    scheme: str
-    pattern: re.Pattern[str]
-    check: Callable[[str], bool]
-
-
-def _ipv4(code: str) -> bool:
+def ipv4(code: str) -> bool:
+    """Four numbers below 256."""
     return all(int(part) < 256 for part in code.split("."))
 
 
-def _ipv6(code: str) -> bool:
+def ipv6(code: str) -> bool:
+    """RFC 4291, with at least two colons."""
     if code.count(":") < 2:
         return False
     try:
@@ -102,24 +76,19 @@ def _ipv6(code: str) -> bool:
     return True
 
 
-def _always(code: str) -> bool:
-    return True
+# The checks that a rule file may name.
+CHECKS: dict[str, Callable[[str], bool]] = {
+    "gb11643": identity_card, "gb32100": credit_code, "luhn": luhn, "mod97": iban, "mod11_10": mod11_10,
+    "ipv4": ipv4, "ipv6": ipv6,
+}  # fmt: skip
 
 
-BARE = (
-    Bare("identity_card", lazy(r"(?<![0-9A-Za-z])[1-9]\d{16}[\dXx](?![0-9A-Za-z])"), identity_card),
-    Bare("credit_code", lazy(r"(?<![0-9A-Za-z])[1-9A-Y][0-9A-HJ-NP-RTUW-Y]{17}(?![0-9A-Za-z])"), credit_code),
-    Bare("iban", _IBAN, iban),
-    Bare("ssn", lazy(r"(?<![0-9A-Za-z-])\d{3}-\d{2}-\d{4}(?![0-9A-Za-z-])"), _always),
-    Bare("case", _LAW_CASE, _always),
-    Bare("notice", _DOCUMENT, _always),
-    Bare("clause", _ARTICLE, _always),
-    Bare("guid", _GUID, _always),
-    Bare("ip", _IPV4, _ipv4),
-    Bare("ip", _IPV6, _ipv6),
-    Bare("handle", _HANDLE, _always),
-    Bare("hashtag", _HASHTAG, _always),
-)  # fmt: skip
+class Bare(NamedTuple):
+    """A code that is one without a label, because its form or its check digit says so."""
+
+    scheme: str
+    pattern: re.Pattern[str]
+    check: Callable[[str], bool] | None
 
 
 class Identifiers:
@@ -127,39 +96,67 @@ class Identifiers:
 
     def __init__(self, lookup: Lookup) -> None:
         strong, weak, clause = lookup("words.identifier"), lookup("words.identifier.weak"), lookup("words.clause")
-        self.rule, self.weak_rule, self.clause_rule = strong.ref, weak.ref, clause.ref
+        forms, code = lookup("patterns.identifier"), lookup("patterns.identifier.code")
+        self.rule, self.weak_rule, self.clause_rule, self.form_rule = strong.ref, weak.ref, clause.ref, forms.ref
         self._strong = {word.lower(): str(scheme) for word, scheme in strong.entries().items()}
         self._weak = {word.lower(): str(scheme) for word, scheme in weak.entries().items()}
         self._label = Words({*self._strong, *self._weak})
         bridge = lookup("words.bridge")
         between, measure = (alternatives(bridge.labels[of]).pattern for of in ("bridge", "measure"))
-        self._follows = lazy(f"(?i:(?: ?(?:{between})){{0,4}}) ?{_CODE}{_AFTER}(?i:(?! ?(?:{measure})))")
-        self._clause = lazy(f"(?:{alternatives(clause.entries()).pattern}){_CLAUSE_NUMBER}", re.IGNORECASE)
+        self._follows = lazy(
+            f"(?i:(?: ?(?:{between})){{0,4}}) ?({code.patterns['code']}){_AFTER}(?i:(?! ?(?:{measure})))"
+        )  # fmt: skip
+        self._count = lazy(code.patterns["count"], re.IGNORECASE)
+        limits = code.words if isinstance(code.words, dict) else {}
+        self._digits, self._with_letters = int(limits["digits"]), int(limits["with_letters"])
+        unless = alternatives(code.labels["not_after"]).pattern
+        self._clause_word = alternatives(clause.entries())
+        self._clause = lazy(
+            rf"(?:{self._clause_word.pattern}) (?:{code.patterns['clause_lead']})?({code.patterns['clause']})"
+            rf"(?![A-Za-z0-9]|[.,]\d| (?:{unless}))",
+            re.IGNORECASE,
+        )
+        checks = forms.words if isinstance(forms.words, dict) else {}
+        _known_checks(forms.id, checks)
+        tight = frozenset(forms.labels.get("tight", ()))
+        self._bare = tuple(
+            Bare(
+                name.partition(".")[0],
+                _edged(source, forms.labels.get(name, ()), _TIGHT if name in tight else _LOOSE),
+                CHECKS[str(checks[name])] if name in checks else None,
+            )
+            for name, source in forms.patterns.items()
+        )
+        self._signs = Signs(f"(?i){source}" for source in forms.patterns.values())
 
     def recognise(self, text: Normalized, setting: Setting) -> Iterable[Edge]:
         """Mentions of kind identifier."""
         flat = text.text
-        if not _MARKS.search(flat):
+        if not _MARK.search(flat) and not self._clause_word.search(flat):
             return
         taken = bytearray(len(flat) + 1)
-        for scheme, start, end, rule in (*self._bare(flat), *self._labelled(flat), *self._clauses(flat)):
+        for scheme, start, end, rule in (*self._formed(flat), *self._labelled(flat), *self._clauses(flat)):
             if not any(taken[start:end]):
                 taken[start:end] = b"\1" * (end - start)
                 value = IdentifierValue(scheme=scheme, value=flat[start:end])
                 # Ahead of telephone numbers and dates of the same length: the label or the check digit is evidence.
                 yield Edge("identifier", start, end, value, rule, weight=0, priority=1, kind="identifier")
 
-    def _bare(self, flat: str) -> Iterator[tuple[str, int, int, str]]:
-        for bare in BARE:
+    def _formed(self, flat: str) -> Iterator[tuple[str, int, int, str]]:
+        for number in self._signs.within(flat):
+            bare = self._bare[number]
+            group = 1 if bare.pattern.groups else 0
             for hit in bare.pattern.finditer(flat):
-                if bare.check(hit.group()):
-                    yield bare.scheme, *hit.span(), self.rule
+                if bare.check is None or bare.check(hit.group(group)):
+                    yield bare.scheme, *hit.span(group), self.form_rule
 
     def _labelled(self, flat: str) -> Iterator[tuple[str, int, int, str]]:
+        if not _DIGIT.search(flat):
+            return
         for hit in self._label.find(flat):
             label = hit.group().lower()
             code = self._follows.match(flat, hit.end())
-            if code is None or not re.search(r"\d", code.group(1)):
+            if code is None or not _DIGIT.search(code.group(1)):
                 continue
             start, end = code.span(1)
             if label in self._strong:
@@ -168,14 +165,11 @@ class Identifiers:
                 yield self._weak[label], start, end, self.weak_rule
 
     def _is_code(self, code: str) -> bool:
-        """More than a count or a year: five digits, leading zeros, or letters and digits together."""
+        """More than a count or a year: enough digits, leading zeros, or letters and digits together."""
         digits = sum(c.isdigit() for c in code)
-        mixed = (
-            digits >= 2
-            and any(c.isalpha() for c in code)
-            and not re.fullmatch(r"\d+(?:st|nd|rd|th|k|m|am|pm)", code.lower())
-        )
-        return digits >= 5 or mixed or (digits >= 2 and code.startswith("0"))
+        letters = any(c.isalpha() for c in code)
+        mixed = digits >= self._with_letters and letters and not self._count.fullmatch(code)
+        return digits >= self._digits or mixed or (digits >= self._with_letters and code.startswith("0"))
 
     def _clauses(self, flat: str) -> Iterator[tuple[str, int, int, str]]:
         for hit in self._clause.finditer(flat):
@@ -185,6 +179,31 @@ class Identifiers:
             yield "clause", *hit.span(), self.clause_rule
 
 
-@recognizer("identifiers", "words.identifier", "words.identifier.weak", "words.clause", "words.bridge")
+def _known_checks(file: str, checks: Mapping[str, object]) -> None:
+    """Complain about checks that do not exist, with the file and the name."""
+    from .grammar import GrammarProblem, GrammarProblems
+
+    said = ", ".join(sorted(CHECKS))
+    wrong = [
+        GrammarProblem(file, ("words", name), f"unknown check {check!r}; there are {said}")
+        for name, check in checks.items()
+        if str(check) not in CHECKS
+    ]
+    if wrong:
+        raise GrammarProblems(wrong)
+
+
+def _edged(source: str, not_after: Iterable[str], edges: tuple[str, str]) -> re.Pattern[str]:
+    """A form with what may not touch it; Han characters may, since Chinese has no blanks."""
+    unless = "|".join(map(re.escape, not_after))
+    return lazy(
+        f"{edges[0]}(?:{source}){edges[1]}" + (f"(?!{unless})" if unless else ""), re.IGNORECASE | re.ASCII
+    )  # fmt: skip
+
+
+@recognizer(
+    "identifiers", "words.identifier", "words.identifier.weak", "words.clause", "words.bridge", "patterns.identifier",
+    "patterns.identifier.code",
+)  # fmt: skip
 def _identifiers(lookup: Lookup) -> Identifiers:
     return Identifiers(lookup)

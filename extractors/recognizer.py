@@ -9,7 +9,7 @@ from ..model import Hint
 from ..values import Value
 from .parsing.chart import Edge
 from .text import Normalized
-from .vocabulary import VocabularyFile
+from .vocabulary import VocabularyFile, with_additions
 
 Lookup = Callable[[str], VocabularyFile]
 
@@ -81,8 +81,9 @@ def build_all(vocabularies: dict[str, VocabularyFile]) -> tuple[Recognizer, ...]
     """Every registered recogniser that the vocabularies allow, in the order of their names."""
     from . import addresses, contacts, entities, identifiers  # noqa: F401  they register themselves
 
+    lookup = with_additions(vocabularies).__getitem__
     return tuple(
-        build(vocabularies.__getitem__)
+        build(lookup)
         for _, (needs, build) in sorted(RECOGNIZERS.items())
         if all(need in vocabularies for need in needs)
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 import re2
@@ -42,8 +43,40 @@ class VocabularyFile(RuleFile):
             raise ValueError("a vocabulary needs words, labels or patterns")
         return self
 
+    def extended(self, other: VocabularyFile) -> VocabularyFile:
+        """This vocabulary with the words, labels and patterns of another added; what it has itself stays."""
+        labels = {name: list(said) for name, said in self.labels.items()}
+        for name, said in other.labels.items():
+            kept = labels.setdefault(name, [])
+            kept += [word for word in said if word not in kept]
+        words: list[str] | dict[str, Scalar] = dict(other.words) if isinstance(other.words, dict) else [*other.words]
+        if isinstance(words, dict) and isinstance(self.words, dict):
+            words = {**words, **self.words}
+        elif isinstance(words, dict):
+            words = {**words, **{word: word for word in self.words}}
+        elif isinstance(self.words, dict):
+            words = {**{word: word for word in words}, **self.words}
+        else:
+            words = list(dict.fromkeys([*self.words, *words]))
+        patterns = {**self.patterns, **{k: v for k, v in other.patterns.items() if k not in self.patterns}}
+        return self.model_copy(update={"words": words, "labels": labels, "patterns": patterns})
+
     def entries(self) -> dict[str, Scalar]:
         """Word → value; a word of a list means itself, a label's word means its concept."""
         plain: dict[str, Scalar] = {}
         plain.update(self.words if isinstance(self.words, dict) else {word: word for word in self.words})
         return plain | {word: concept for concept, words in self.labels.items() for word in words}
+
+
+# ``words.address.en.more`` and ``words.address.en.more.acme`` add to ``words.address.en``.
+ADDITION = ".more"
+
+
+def with_additions(vocabularies: Mapping[str, VocabularyFile]) -> dict[str, VocabularyFile]:
+    """The vocabularies, each with what the files named ``<id>.more…`` add to it, in the order of their ids."""
+    made = dict(vocabularies)
+    for name in sorted(vocabularies):
+        base, mark, rest = name.partition(ADDITION)
+        if mark and base in made and (not rest or rest.startswith(".")):
+            made[base] = made[base].extended(vocabularies[name])
+    return made

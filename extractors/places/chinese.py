@@ -11,42 +11,15 @@ from ..parsing.chart import Edge
 from ..recognizer import Lookup
 from ..words import alternatives, lazy
 from .gazetteer import LEVELS, Gazetteer, Named, gazetteer
+from .parts_zh import HAN, ChineseParts
 
-_NUM = r"(?:[0-9]{1,5}|[一二三四五六七八九十百零〇]{1,5})"
 _SEP = lazy(r"[ ,·]{0,2}")
-_HAN = r"[\u4e00-\u9fff]"
-# Ends of a part; the name before them is found from the left end of the previous part, or by the left words.
-_TOWN = lazy(
-    rf"((?:(?![路街巷号弄]){_HAN}){{1,7}}?(?:街道办事处|街道|办事处|镇|乡|苏木|开发区|新区))(?![长政村上下里间])"
-)
-_VILLAGE = lazy(
-    rf"((?:(?![路街巷号弄]){_HAN}){{1,8}}?(?:村委会|居委会|社区|村|屯)(?:{_NUM}(?:组|社|队))?)(?![镇上下里间长民])"
-)
-_ROAD_END = lazy(r"大道|大街|公路|环路|支路|胡同|路|街|巷|道|弄堂")
-_ROAD_TAIL = lazy(rf"(?:[东西南北中]|{_NUM})段|[东西南北中]?[一二三四五六七八九十0-9]*(?:支路|支弄|弄(?!\d))|步行街")
-_NUMBER = lazy(
-    rf"第?(?:[A-Za-z]?{_NUM}(?:[-/之]{_NUM})*(?:号(?:院|大院|楼(?!\d)|门)?|弄)(?:\d+号)?)(?!码|线|令|文|高|地铁)"
-)
-_BUILDING = lazy(rf"(?:[A-Za-z]|[A-Za-z]?{_NUM}|[东西南北主附裙])(?:号楼|号?栋|幢|座|#楼?|期|区)(?![一-龥]?桥)")
-_UNIT = lazy(rf"{_NUM}(?:单元|门(?!牌))")
-_FLOOR = lazy(
-    rf"(?:负|地下|B)?{_NUM}(?:楼|层)(?![盘房道市])|(?<![A-Za-z])[BF]\d{{1,2}}(?![0-9A-Za-z])|\d{{1,2}}F(?![A-Za-z])"
-)
-_ROOM = lazy(rf"[A-Za-z]?(?:\d{{1,5}}(?:-\d{{1,4}}){{0,2}}|{_NUM})(?:室|房间|号房|号铺|号室|房(?!产|租|价|款|东))")
-_BARE_ROOM = lazy(r"[A-Za-z]?\d{3,4}(?![0-9A-Za-z.%]|[元万亿个人年月日号块平套米])")
-_AFTER_ROAD = lazy(
-    rf"$|[\s,。;!?、()\"]|第?[A-Za-z]?{_NUM}(?:[-/之]{_NUM})*(?:号|弄|#)|[与和及的附旁口上近交有吗呢吧]|[东西南北]?(?:路|街)?口|[东西南北]侧|{_HAN}{{2,10}}"
-)
-_JOINING = lazy(r"[到至和与及去在从的]")  # 红砖美术馆|到|鑫方圆饭店 are two
-_BRANCH = lazy(r"\([^()]{1,14}(?:店|馆|院|区|楼|分行|支行|校区)\)")
-_START = lazy(rf"{_HAN}|[A-Za-z0-9]")
-# A stretch from one time to another is no way from one place to another.
-_TIMES = lazy(
-    rf"{_NUM}个?(?:点|时|分|号|日|月|年|天|小时|周|岁|元|万|%)|^[今明昨后前本下上去][天日年月周早晚]|[早晚]上|[上下中]午|周[一二三四五六日天末]|星期|[0-9]"
-)
+_START = lazy(rf"{HAN}|[A-Za-z0-9]")
+_NAME = lazy(rf"{HAN}|[A-Za-z0-9·]")
 _WORD = re.compile(r"\w")
 _STOP = lazy(r"[\s,。;!?、的]")
-_NOT_NAMES = lazy(r"^[这那某哪什几每各该此本其有无没多大小好]|[的了吗呢吧啊在是和与或下]$")
+_LONGEST_NAME = 14  # characters of a road's or landmark's name
+_LONGEST_FROM = 14  # characters between 从 and 到
 
 
 @dataclass
@@ -70,6 +43,7 @@ class ChineseAddresses:
     def __init__(self, lookup: Lookup) -> None:
         words, places, context = (lookup(f"words.{of}.zh") for of in ("address", "place", "place.context"))
         self.rule, self.place_rule = words.ref, places.ref
+        self.parts = ChineseParts(lookup)
         self.gazetteer: Gazetteer = gazetteer()
         self._left = alternatives(words.labels["left"])
         self._protected = alternatives(words.labels["protected"])
@@ -98,7 +72,11 @@ class ChineseAddresses:
             for start, end in reader(text):
                 if not any(exact[start:end]):
                     yield self._in_division(text, start, end) or self._place(text, start, end)
-        for name, pattern in (("floor", _FLOOR), ("room", _ROOM), ("house_number", _NUMBER)):
+        for name, pattern in (
+            ("floor", self.parts.floor),
+            ("room", self.parts.room),
+            ("house_number", self.parts.number),
+        ):
             for hit in pattern.finditer(text):
                 yield Edge(name, *hit.span(), hit.group(), self.rule, weight=1)
 
@@ -108,7 +86,7 @@ class ChineseAddresses:
         drafts: list[Draft] = []
         at = 0
         while at < len(text):
-            chain = self.gazetteer.chain(text, at)
+            chain = self.gazetteer.chain(text, at, ends=self.parts.ends)
             if chain and self._may_begin(text, at, chain):
                 draft = Draft(at, chain[-1].end, chain)
                 self._extend(text, draft)
@@ -119,7 +97,7 @@ class ChineseAddresses:
         covered = bytearray(len(text))  # a mark a character: a list of spans would be searched once a hit
         for draft in drafts:
             covered[draft.start : draft.end] = b"\1" * (draft.end - draft.start)
-        for hit in _ROAD_END.finditer(text):
+        for hit in self.parts.road_end.finditer(text):
             if covered[hit.start()]:
                 continue
             start = self._left_end(text, hit.start())
@@ -130,7 +108,7 @@ class ChineseAddresses:
                 self._extend(text, draft)
                 covered[draft.start : draft.end] = b"\1" * (draft.end - draft.start)
                 drafts.append(draft)
-        for pattern in (_BUILDING, _UNIT):
+        for pattern in (self.parts.building, self.parts.unit):
             for hit in pattern.finditer(text):
                 if not covered[hit.start()]:
                     draft = Draft(hit.start(), hit.start())
@@ -160,7 +138,7 @@ class ChineseAddresses:
     def _left_end(self, text: str, end: int) -> int:
         """Where the name that ends at ``end`` begins: after the nearest left word that is no piece of a name."""
         start = end
-        while start > 0 and end - start < 14 and re.match(rf"{_HAN}|[A-Za-z0-9·]", text[start - 1]):
+        while start > 0 and end - start < _LONGEST_NAME and _NAME.match(text[start - 1]):
             start -= 1
         window = text[start:end]
         kept = [hit.span() for hit in self._protected.finditer(window)]
@@ -173,8 +151,8 @@ class ChineseAddresses:
     def _is_no_road(self, text: str, start: int, end: int) -> bool:
         name = text[start:end]
         if name.endswith("道") and not name.endswith("大道"):
-            return not _NUMBER.match(text, end)
-        return any(name.endswith(word) for word in self._not_road) and not _NUMBER.match(text, end)
+            return not self.parts.number.match(text, end)
+        return any(name.endswith(word) for word in self._not_road) and not self.parts.number.match(text, end)
 
     # ------------------------------------------------------------------ the parts
     def _extend(self, text: str, draft: Draft) -> None:
@@ -191,18 +169,18 @@ class ChineseAddresses:
     def _next(self, text: str, at: int, draft: Draft) -> tuple[str, int] | None:
         have = draft.parts
         for name, pattern in (
-            ("number", _NUMBER),
-            ("building", _BUILDING),
-            ("unit", _UNIT),
-            ("unit", _FLOOR),
-            ("unit", _ROOM),
+            ("number", self.parts.number),
+            ("building", self.parts.building),
+            ("unit", self.parts.unit),
+            ("unit", self.parts.floor),
+            ("unit", self.parts.room),
         ):
             hit = pattern.match(text, at)
             if hit and not (name in have and name != "unit"):
                 if name == "number" and not {"road", "town", "poi"} & set(have) and not draft.chain:
                     continue
                 return name, hit.end()
-        bare = _BARE_ROOM.match(text, at)
+        bare = self.parts.room_alone.match(text, at)
         if bare and {"building", "unit"} & set(have) and at == draft.end:
             return "unit", bare.end()
         if {"building", "unit"} & set(have):
@@ -217,7 +195,7 @@ class ChineseAddresses:
             if end and not self._is_no_road(text, at, end):
                 options.append((end, "road"))
         if "poi" not in have and (draft.chain or "number" in have):
-            village = _VILLAGE.match(text, at)
+            village = self.parts.village.match(text, at)
             if village and draft.chain:
                 options.append((village.end(), "poi"))
             landmark = self._landmark_end(text, at)
@@ -232,25 +210,21 @@ class ChineseAddresses:
         for town in sorted(chain[-1].division.towns.split("|"), key=len, reverse=True):
             if town and text.startswith(town, at):
                 return at + len(town)
-        hit = _TOWN.match(text, at)
+        hit = self.parts.town.match(text, at)
         return hit.end() if hit else 0
 
     def _road_end(self, text: str, at: int) -> int:
         """The end of the road name that begins at ``at``: 新街|口外大街 is one name, since 口外 follows no road."""
         ends = []
-        for hit in _ROAD_END.finditer(text, at + 1, min(len(text), at + 14)):
-            if re.search(r"[\s,。;!?、()]|\d号", text[at : hit.start()]):
+        for hit in self.parts.road_end.finditer(text, at + 1, min(len(text), at + _LONGEST_NAME)):
+            if self.parts.road_broken.search(text[at : hit.start()]):
                 break
             ends.append(hit.end())
         for end in ends:
             rest = text[end : end + 4]
-            if (
-                end != ends[-1]
-                and re.match(rf"{_HAN}{{1,3}}(?:路|街|道|巷)", rest)
-                and not re.match(r"与|和|及|交", rest)
-            ):
+            if end != ends[-1] and self.parts.road_further.match(rest) and not self.parts.crossing.match(rest):
                 continue
-            tail = _ROAD_TAIL.match(text, end)
+            tail = self.parts.road_tail.match(text, end)
             return tail.end() if tail else end
         return ends[-1] if ends else 0
 
@@ -263,9 +237,9 @@ class ChineseAddresses:
             return 0
         end = ends[0]
         for further in ends[1:]:  # 管局|农贸市场 belongs to the landmark before it
-            if further - end <= 6 and not _JOINING.search(text, end, further):
+            if further - end <= 6 and not self.parts.joining.search(text, end, further):
                 end = further
-        branch = _BRANCH.match(text, end)
+        branch = self.parts.branch.match(text, end)
         return branch.end() if branch else end
 
     # ------------------------------------------------------------------ what comes of a draft
@@ -300,12 +274,12 @@ class ChineseAddresses:
         for hit in self._landmark.finditer(text):
             start = self._left_end(text, hit.start())
             end = self._landmark_end(text, start) if start < hit.start() else 0
-            if end and hit.end() <= end and not _NOT_NAMES.search(text[start : hit.start()]):
+            if end and hit.end() <= end and not self.parts.no_name.search(text[start : hit.start()]):
                 yield start, end
 
     def _in_division(self, text: str, start: int, end: int) -> Edge | None:
         """A landmark behind a division with its 区, 县 or 市 is an address: 西湖区|蒋村花园小区."""
-        chain = self.gazetteer.chain(text, start)
+        chain = self.gazetteer.chain(text, start, ends=self.parts.ends)
         if not chain or not chain[-1].full or chain[-1].end >= end or len(chain[-1].division.name) < 3:
             return None
         draft = Draft(start, end, chain, {"poi": text[chain[-1].end : end]})
@@ -313,16 +287,18 @@ class ChineseAddresses:
 
     def _branches(self, text: str) -> Iterator[tuple[int, int]]:
         """A shop with its branch: 格林豪泰(学清路店)."""
-        for hit in _BRANCH.finditer(text):
+        for hit in self.parts.branch.finditer(text):
             start = self._left_end(text, hit.start())
-            if start < hit.start() and not _NOT_NAMES.search(text[start : hit.start()]):
+            if start < hit.start() and not self.parts.no_name.search(text[start : hit.start()]):
                 yield start, hit.end()
 
     def _by_context(self, text: str) -> Iterator[tuple[int, int]]:
         """Names of any form where the sentence says place: 从|老书虫|到|天兴居|打车, 去|雁栖湖."""
         ends = [hit.start() for hit in self._behind.finditer(text)]
         ends += [
-            hit.start() for hit in re.finditer(r"[到至]", text) if "从" in text[max(0, hit.start() - 14) : hit.start()]
+            hit.start()
+            for hit in self.parts.target.finditer(text)
+            if self.parts.source.search(text, max(0, hit.start() - _LONGEST_FROM), hit.start())
         ]
         small = {hit.end() for hit in self._small.finditer(text)} - set(ends)
         for end in (*ends, *sorted(small)):
@@ -331,16 +307,16 @@ class ChineseAddresses:
             if (
                 not 2 <= len(name) <= 12
                 or name in self._nowhere
-                or _NOT_NAMES.search(name)
+                or self.parts.no_name.search(name)
                 or self._left.fullmatch(name)
             ):
                 continue
             if end in small and not (self._after_preposition(text, start) and len(name) > 2):
                 continue
             if (
-                _TIMES.search(name)
-                or text[start - 1 : start] in {"的", "是", "有"}
-                or any(word in name for word in ("什么", "多少", "怎么", "哪"))
+                self.parts.times.search(name)
+                or self.parts.no_name_before.search(text, 0, start)
+                or self.parts.asking.search(name)
             ):
                 continue
             yield start, end

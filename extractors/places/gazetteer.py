@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 DATA = Path(__file__).resolve().parents[2] / "rules" / "packs" / "core" / "data"
 LEVELS = ("province", "city", "district")
-_COUNTY_ENDS = ("区", "县", "市", "旗")
 _FIRST_WORD = re.compile(r"[^\W\d_][^\W\d_'.]*")
+NO_ENDS: Mapping[int, tuple[str, ...]] = {}
 _GAP = re.compile(r"[ ,·/-]{0,2}")
 
 
@@ -118,8 +118,13 @@ class Gazetteer:
             if name in self._world.sizes and _head(name) == head:
                 yield name
 
-    def chain(self, text: str, at: int, above: tuple[Named, ...] = ()) -> tuple[Named, ...]:
-        """The longest run of divisions from ``at``, each below the one before: 江西|南昌市|新建区."""
+    def chain(
+        self, text: str, at: int, above: tuple[Named, ...] = (), *, ends: Mapping[int, tuple[str, ...]] = NO_ENDS
+    ) -> tuple[Named, ...]:
+        """The longest run of divisions from ``at``, each below the one before: 江西|南昌市|新建区.
+
+        ``ends``: by level, what a short name may carry that is not its official ending: 新津|县, 柳州|地区.
+        """
         best: tuple[Named, ...] = ()
         for name in self.chinese_at(text, at):
             for division in self.divisions.get(name, ()):
@@ -127,12 +132,15 @@ class Gazetteer:
                     continue
                 end = at + len(name)
                 full = name != division.short
-                if not full and above and division.level == 2 and text[end : end + 1] in _COUNTY_ENDS:
-                    end, full = end + 1, True  # 新津县 has become 新津区
+                if not full and (above or division.level == 1):
+                    ending = next((e for e in ends.get(division.level, ()) if text.startswith(e, end)), "")
+                    end, full = end + len(ending), bool(ending)  # 新津县 has become 新津区
                 found = Named(at, end, division, full)
                 gap = _GAP.match(text, found.end)
                 follow = (
-                    self.chain(text, gap.end() if gap else found.end, (*above, found)) if division.level < 2 else ()
+                    self.chain(text, gap.end() if gap else found.end, (*above, found), ends=ends)
+                    if division.level < 2
+                    else ()
                 )
                 run = (found, *follow)
                 if _rank(run) > _rank(best):

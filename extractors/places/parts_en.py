@@ -297,7 +297,9 @@ class AddressParts:
         word, form = words[at], self.words.fits
         if word.text.startswith("#") and word.low.lstrip("# ") in self.words.unit and self.takes_id(words, at, stop):
             return at + 2
-        if (word.text.startswith("#") and form("unit", word.text) and len(word.text) > 1) or form("glued_unit", word.text):
+        if (word.text.startswith("#") and form("unit", word.text) and len(word.text) > 1) or form(
+            "glued_unit", word.text
+        ):
             return self.with_side(words, at + 1, stop)
         floor = at + 1 < stop and words[at + 1].low in self.words.floor
         if floor and (
