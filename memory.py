@@ -367,12 +367,17 @@ class Memory:
         history: bool = False,
         principal: str | None = None,
     ) -> tuple[MemoryItem, ...]:
-        """What is remembered; ``as_of``: true in the world then, ``known_at``: known to us then."""
+        """What is remembered; ``as_of``: true in the world then (default: now), ``known_at``: known to us then."""
+        then, known = _moment(as_of, "as_of"), _moment(known_at, "known_at")
         with self.store.reading(self.namespace) as tx:
-            return tx.items(
-                entity=entity, slot=slot, as_of=_moment(as_of, "as_of"), known_at=_moment(known_at, "known_at"),
-                history=history, principal=principal,
+            found = tx.items(
+                entity=entity, slot=slot, as_of=then, known_at=known, history=history, principal=principal
             )  # fmt: skip
+            if then is not None or known is not None or not found:
+                return found
+            # Now, but never before the last of it was told: a clock that is slow makes nothing unsaid.
+            present = max(datetime.now(UTC), *(item.recorded_at for item in found))
+            return tx.items(entity=entity, slot=slot, as_of=present, history=history, principal=principal)
 
     def history(self, item_id: str) -> tuple[MemoryItem, ...]:
         """Everything that ever stood where the item stands, oldest first."""
@@ -381,9 +386,11 @@ class Memory:
             return tx.place_history(item.entity, item.slot, item.qualifier)
 
     def recall(self, query: str, *, entity: str | None = None, top: int = 10) -> tuple[tuple[float, MemoryItem], ...]:
-        """Items whose words match the query, best first; one Chinese character is enough."""
+        """Items true now or later whose words match the query, best first; one Chinese character is enough."""
         with self.store.reading(self.namespace) as tx:
-            return tuple((hit.score, hit.item) for hit in tx.search(query, entity=entity, limit=top))
+            return tuple(
+                (hit.score, hit.item) for hit in tx.search(query, entity=entity, limit=top, at=datetime.now(UTC))
+            )
 
     def _item(self, given: str) -> MemoryItem:
         """The newest version of an item by its id, or by the beginning of it that tables show."""

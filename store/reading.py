@@ -245,10 +245,11 @@ class Reading:
         return _pairs(self.connection.execute(query))
 
     def search(
-        self, question: str, *, entity: str | None = None, limit: int = 10, history: bool = False
-    ) -> tuple[Hit, ...]:
-        """Items whose text has the words of the question, best first."""
-        return search(self.connection, self.namespace, question, entity=entity, limit=limit, history=history)
+        self, question: str, *, entity: str | None = None, limit: int = 10, history: bool = False,
+        at: datetime | None = None,
+    ) -> tuple[Hit, ...]:  # fmt: skip
+        """Items whose text has the words of the question, best first; ``at``: what is true then or will be."""
+        return search(self.connection, self.namespace, question, entity=entity, limit=limit, history=history, at=at)
 
     def ruleset(self, digest: str) -> Mapping[str, str] | None:
         """The sources of a rule set: file name → text."""

@@ -12,12 +12,14 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, and_, delete, func, select
 
 from ..model import MemoryItem
 from .codec import read_item
+from .items import status_at
 from .statements import Columns, Insert
 from .tables import ITEMS, TERMS, TEXTS, column
 
@@ -105,8 +107,12 @@ def search(
     entity: str | None = None,
     limit: int = 10,
     history: bool = False,
+    at: datetime | None = None,
 ) -> tuple[Hit, ...]:
-    """Items with the words of the question, best first; namespace and entity narrow before anything is ranked."""
+    """Items with the words of the question, best first; namespace and entity narrow before anything is ranked.
+
+    ``at``: only what is true then or will be; without it, and without ``history``, what stood after the last write.
+    """
     asked = _asked(question)
     of = column(entity) if entity is not None else None
     postings = {word: found for word in asked if (found := _postings(connection, namespace, of, word))}
@@ -122,9 +128,9 @@ def search(
     # Of equal scores the item remembered last comes first.
     ranked = sorted(scores, key=lambda ordinal: (-round(scores[ordinal], 9), -ordinal))
     hits: list[Hit] = []
-    for at in range(0, len(ranked), _PAGE):
-        items = _items(connection, namespace, ranked[at : at + _PAGE], history)
-        for ordinal in ranked[at : at + _PAGE]:
+    for page in range(0, len(ranked), _PAGE):
+        items = _items(connection, namespace, ranked[page : page + _PAGE], history, at)
+        for ordinal in ranked[page : page + _PAGE]:
             if ordinal in items:
                 words = tuple(word for word, found in postings.items() if ordinal in found)
                 hits.append(Hit(items[ordinal], scores[ordinal], words))
@@ -166,7 +172,9 @@ def _postings(connection: Connection, namespace: str, entity: str | None, word: 
     return {ordinal: (int(count), int(length)) for ordinal, count, length in rows}
 
 
-def _items(connection: Connection, namespace: str, numbers: list[int], history: bool) -> dict[int, MemoryItem]:
+def _items(
+    connection: Connection, namespace: str, numbers: list[int], history: bool, at: datetime | None
+) -> dict[int, MemoryItem]:
     """The newest versions of items by their numbers, the number of an item being the row of its first version."""
     first = ITEMS.alias()
     query = (
@@ -176,7 +184,15 @@ def _items(connection: Connection, namespace: str, numbers: list[int], history: 
     )
     if not history:
         query = query.where(ITEMS.c.status.in_(("current", "scheduled")))
-    return {ordinal: read_item(body) for ordinal, body in connection.execute(query)}
+    found = {ordinal: read_item(body) for ordinal, body in connection.execute(query)}
+    if at is None or history:
+        return found
+    then = {ordinal: status_at(item, at) for ordinal, item in found.items()}
+    return {
+        ordinal: item.model_copy(update={"status": then[ordinal]})
+        for ordinal, item in found.items()
+        if then[ordinal] in {"current", "scheduled"}
+    }
 
 
 def _measure(connection: Connection, namespace: str, entity: str | None) -> tuple[int, float]:
