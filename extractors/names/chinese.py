@@ -17,13 +17,12 @@ VOCABULARIES = (
     "words.person.not.zh",
     "words.person.possessed.zh",
     "words.organization.zh", "words.organization.generic.zh", "words.organization.after.zh",
-    "words.organization.left.zh",
+    "words.organization.left.zh", "patterns.names.zh",
 )  # fmt: skip
 _HAN = r"[\u4e00-\u9fff]"
 _MARK = lazy(r"$|[^\u4e00-\u9fff·]")
 _AT_NAME = lazy(rf"@({_HAN}{{2,3}})(?=[:@/ ,]|$)")  # a handle that is a personal name
 _FOREIGN = lazy(rf"{_HAN}{{1,8}}(?:·{_HAN}{{1,8}}){{1,3}}")
-_BRANCH = lazy(rf"(?!和|与|的|在){_HAN}{{0,8}}?(?:分行|支行|分公司|营业部|办事处)")
 _LONGEST_BODY = 24
 _BODY_RUN = re.compile(r"[\u4e00-\u9fffA-Za-z0-9()&·]*\Z")
 
@@ -55,6 +54,11 @@ class ChineseNames:
         self._trade = alternatives(bodies.labels["trade"])
         self._after = alternatives(lookup("words.organization.after.zh").entries())
         self._generic = frozenset(lookup("words.organization.generic.zh").entries())
+        form = lookup("patterns.names.zh").patterns
+        self._called, self._needs_stem = lazy(form["called"]), lazy(form["needs_stem"])
+        self._nickname = lazy(rf"(?:{form['nickname']}){_HAN}{{1,2}}")
+        self._branch = lazy(rf"(?!{form['branch.not']}){_HAN}{{0,8}}?(?:{form['branch']})")
+        self._joined, self._counted = lazy(form["joined"]), lazy(rf"^{_HAN}?(?:{form['counted']})$")
         self._left = alternatives(left.labels["left"])
         self._protected = alternatives(left.labels["protected"])
 
@@ -87,7 +91,7 @@ class ChineseNames:
                 continue  # 帮我叫一辆车
             link = self._link.match(text, hit.end())
             for start in dict.fromkeys((link.end() if link else hit.end(), hit.end())):
-                called = "叫" in text[hit.end() : start]
+                called = self._called.search(text, hit.end(), start) is not None
                 end = self._name_end(text, start, own=hit.group() in self._self, called=called)
                 if end:
                     yield start, end
@@ -105,7 +109,7 @@ class ChineseNames:
         if (self._ordinary(text, start) and not certain) or self._label.match(text, start):
             return 0
         if not sure and not own:
-            nickname = re.match(rf"[阿小老]{_HAN}{{1,2}}", text[start:])
+            nickname = self._nickname.match(text, start)
             sizes: tuple[int, ...] = (2, 3) if nickname else ()
         elif sure:
             sizes = (sure + 2, sure + 1)
@@ -194,10 +198,10 @@ class ChineseNames:
         for hit in self._form.finditer(text):
             end = hit.end()
             follow = self._form.match(text, end)
-            if follow or _BRANCH.match(text, end):  # 银行上海|分行: the last form ends the name
+            if follow or self._branch.match(text, end):  # 银行上海|分行: the last form ends the name
                 continue
             start = self._left_end(text, hit.start(), last)
-            while start < hit.start() and text[start] in "和与跟及、":
+            while start < hit.start() and self._joined.match(text, start):
                 start += 1
             if self._is_name(text[start : hit.start()], hit.group()):
                 yield start, end
@@ -216,13 +220,9 @@ class ChineseNames:
 
     def _is_name(self, stem: str, form: str) -> bool:
         stem = stem.strip("()（）")
-        if (
-            not stem
-            or stem in self._generic
-            or (len(stem) < 2 and form in {"公司", "集团", "银行", "法院", "委员会", "大学"})
-        ):
+        if not stem or stem in self._generic or (len(stem) < 2 and self._needs_stem.fullmatch(form)):
             return False
-        return not any(stem.endswith(word) and len(stem) - len(word) < 2 for word in ("家", "个", "所", "们", "某"))
+        return self._counted.match(stem) is None
 
     def _left_end(self, text: str, end: int, floor: int) -> int:
         run = _BODY_RUN.search(text, max(floor, end - _LONGEST_BODY), end)

@@ -11,22 +11,17 @@ from ...values import OrganizationValue, PersonValue
 from .. import token_rules
 from ..parsing.chart import Edge
 from ..recognizer import Lookup
-from ..words import Words, lazy
+from ..words import Words, alternatives, lazy
 
-VOCABULARIES = ("words.person.en", "words.person.not.en", "words.organization.en")
-# Between a label and its name: "witness is now Mr. Holt", "executor: Joan Dole".
-_LINK = re.compile(
-    r"(?:(?:'s)? (?:name )?(?:is|was|are|will be|is now|now|remains|should be)(?: now)?"
-    r"|, |: ?| ?- | named| called| changed to| to be|)(?: the)? ?(?:(?:mr|mrs|ms|dr|prof)\.? )?",
-    re.IGNORECASE,
-)
+VOCABULARIES = (
+    "words.person.en", "words.person.not.en", "words.organization.en", "patterns.names.en", "words.person.possessed.zh",
+)  # fmt: skip
 _WORD = r"[A-ZÀ-Þ][A-Za-zÀ-ɏ'’\-]*[A-Za-zÀ-ɏ]|[A-Z]\.?"  # Latin letters: Joan Dole|的
 _GAP = re.compile(r"[ :]{1,2}|")
 _NAME_WORD = re.compile(rf"({_WORD})|([a-z]{{2,3}}) (?=[A-Z])")
 _NAME_BEFORE = re.compile(rf"(?:(?:{_WORD}) ){{0,3}}(?:{_WORD})$")
 _ANY_WORD = re.compile(r"[\w'’.\-]+")
 _BODY_WORD = re.compile(r"[\w'’.&\-]+|,")
-_BODY_AFTER = re.compile(rf" (?:the )?((?:{_WORD})(?: (?:(?:{_WORD})|and|of|&)){{0,5}})")
 _LONGEST_PERSON = 4
 _LONGEST_BODY = 7
 
@@ -43,8 +38,13 @@ class EnglishNames:
         self._follows = lazy(
             r"(?: |(?='))(?:"
             + "|".join(map(re.escape, sorted(person.labels["follows"], key=len, reverse=True)))
-            + r")\b|的(?:邮箱|电话|手机|地址|微信|生日|联系方式)"
+            + rf")\b|的(?:{alternatives(lookup('words.person.possessed.zh').entries()).pattern})"
         )
+        form = lookup("patterns.names.en").patterns
+        self._link = lazy(rf"(?:{form['link']}|){form['before_name']}", re.IGNORECASE)
+        inside = form["inside"]
+        self._body_after = lazy(rf" (?:{form['article']})?((?:{_WORD})(?: (?:(?:{_WORD})|{inside})){{0,5}})")
+        self._trailing = lazy(rf"(?: (?:{inside}))+$")
         self._particle = frozenset(person.labels["particle"])
         self._not = frozenset(lookup("words.person.not.en").entries())
         forms = "|".join(
@@ -87,7 +87,7 @@ class EnglishNames:
                     yield hit.start(), end
         for pattern, least in ((self._self, 1), (self._acted, 1), (self._label, 1)):
             for hit in pattern.find(text):
-                link = _LINK.match(text, hit.end()) if pattern is self._label else _GAP.match(text, hit.end())
+                link = self._link.match(text, hit.end()) if pattern is self._label else _GAP.match(text, hit.end())
                 start = link.end() if link else hit.end()
                 end = self._name_end(text, start, least=least)
                 if end:
@@ -155,9 +155,9 @@ class EnglishNames:
                 if start < hit.start():
                     yield start, hit.end()
         for hit in self._before.find(text):
-            body = _BODY_AFTER.match(text, hit.end())
+            body = self._body_after.match(text, hit.end())
             if body:
-                said = re.sub(r"(?: (?:and|of|&))+$", "", body.group(1))
+                said = self._trailing.sub("", body.group(1))
                 if said.split()[0].lower() not in self._not:
                     yield body.start(1), body.start(1) + len(said)
 
