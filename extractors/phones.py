@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -48,6 +48,11 @@ class Phones:
         self._digits = {
             str(word): int(value) for word, value in shapes.words.items()
         } if isinstance(shapes.words, dict) else {}  # fmt: skip
+        # Told before any shape is tried: too few digits in the whole text, or too few where no word announces them.
+        least = {name: count for name, count in self._digits.items() if not name.endswith("longest")}
+        self._fewest = min(least.values(), default=0)
+        self._fewest_alone = min((n for name, n in least.items() if not name.endswith("after_label")), default=0)
+        self._announced = lazy(_any_of(self._concept) or r"(?!)", re.IGNORECASE)
         unsure = shapes.labels["unsure"]
         self._shapes = tuple(
             Shape(
@@ -70,6 +75,9 @@ class Phones:
         flat = text.text
         if not _ANY_DIGIT.search(flat) or not _TRIGGER.search(flat):
             return
+        digits = len(_ANY_DIGIT.findall(flat))
+        if digits < self._fewest or (digits < self._fewest_alone and not self._announced.search(flat)):
+            return
         for shape in self._shapes:
             for hit in shape.pattern.finditer(flat):
                 start, end = hit.span()
@@ -83,13 +91,15 @@ class Phones:
         start, end = hit.span()
         raw = hit.group(1)
         digits = sum(c.isdigit() for c in raw) - max(0, len(_inner(hit)) - 1)
-        label = self._label(flat, start)
         limit = self._digits
+        if not self._fewest <= digits <= limit["longest"] or any(start < b and a < end for a, b in taken):
+            return False
+        label = self._label(flat, start)
         if label in _PHONE_LABELS:
             least = limit.get(f"{shape.name}.after_label", limit["after_label"])
         else:
             least = limit.get(f"{shape.name}.least", limit["least"])
-        if not least <= digits <= limit["longest"] or any(start < b and a < end for a, b in taken):
+        if digits < least:
             return False
         if label == "other" or (label not in _PHONE_LABELS and not shape.sure) or self._measure.match(flat, end):
             return False
@@ -136,7 +146,9 @@ class Phones:
         abroad = plain.startswith(("+", "00"))
         regions = tuple(_regions(first, setting))
         for region, pattern in self._whole:
-            if region in (first or regions) and pattern.fullmatch(plain):  # alone, 179… would be read as a carrier's prefix
+            if region in (first or regions) and pattern.fullmatch(
+                plain
+            ):  # alone, 179… would be read as a carrier's prefix
                 e164, _ = _e164(f"+{_calling_code(region)}{plain}", regions)
                 return PhoneValue(e164=e164, national=plain + tail)
         e164, country = _e164("+" + plain.lstrip("+0") if abroad else plain, regions)
@@ -188,7 +200,7 @@ class _Spoken:
             yield hit.start(), hit.end(), digits
 
 
-def _any_of(words: list[str] | dict[str, int]) -> str:
+def _any_of(words: Iterable[str]) -> str:
     return joined(sorted(words, key=lambda w: (-len(w), w)), lambda _: ("", ""))
 
 

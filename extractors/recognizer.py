@@ -40,14 +40,7 @@ class Recognizer(Protocol):
 
 def as_written(normalized: Normalized) -> str:
     """The normalised text with its Chinese characters as the writer chose them, at the same offsets."""
-    original = normalized.original
-    if normalized.text == original:
-        return original
-    out = []
-    for at, char in enumerate(normalized.text):
-        said = original[normalized.starts[at] : normalized.ends[at]]
-        out.append(said if len(said) == 1 and "\u3400" <= said <= "\u9fff" else char)
-    return "".join(out)
+    return normalized.written
 
 
 def named_as_written(edge: Edge, text: str, written: str) -> Edge:

@@ -44,6 +44,21 @@ class Normalized:
             return low
         return "".join(c.lower() if len(c.lower()) == 1 else c for c in self.text)
 
+    @cached_property
+    def written(self) -> str:
+        """``text`` with its Chinese characters as the writer chose them, at the same offsets."""
+        text, original = self.text, self.original
+        if text == original:
+            return text
+        if isinstance(self.starts, range):
+            pairs = zip(text, original, strict=True)
+            return "".join(said if "\u3400" <= said <= "\u9fff" else char for char, said in pairs)
+        out = []
+        for char, start, end in zip(text, self.starts, self.ends, strict=True):
+            said = original[start:end]
+            out.append(said if len(said) == 1 and "\u3400" <= said <= "\u9fff" else char)
+        return "".join(out)
+
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Offsets into the original of the normalised characters ``start:end`` (not empty)."""
         return self.starts[start], self.ends[end - 1]

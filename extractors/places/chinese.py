@@ -15,7 +15,7 @@ from .parts_zh import HAN, ChineseParts
 
 _SEP = lazy(r"[ ,·]{0,2}")
 _START = lazy(rf"{HAN}|[A-Za-z0-9]")
-_NAME = lazy(rf"{HAN}|[A-Za-z0-9·]")
+_NAME_RUN = lazy(rf"(?:{HAN}|[A-Za-z0-9·])*\Z")
 _WORD = re.compile(r"\w")
 _STOP = lazy(r"[\s,。;!?、的]")
 _LONGEST_NAME = 14  # characters of a road's or landmark's name
@@ -84,16 +84,16 @@ class ChineseAddresses:
     def _drafts(self, text: str) -> Iterator[Draft]:
         """Candidates from left to right: a run of divisions with what follows it, or a road with a number."""
         drafts: list[Draft] = []
-        at = 0
-        while at < len(text):
+        free = 0
+        for at in self.gazetteer.chinese_places(text):
+            if at < free:
+                continue
             chain = self.gazetteer.chain(text, at, ends=self.parts.ends)
             if chain and self._may_begin(text, at, chain):
                 draft = Draft(at, chain[-1].end, chain)
                 self._extend(text, draft)
                 drafts.append(draft)
-                at = draft.end
-                continue
-            at += 1
+                free = draft.end
         covered = bytearray(len(text))  # a mark a character: a list of spans would be searched once a hit
         for draft in drafts:
             covered[draft.start : draft.end] = b"\1" * (draft.end - draft.start)
@@ -137,9 +137,8 @@ class ChineseAddresses:
 
     def _left_end(self, text: str, end: int) -> int:
         """Where the name that ends at ``end`` begins: after the nearest left word that is no piece of a name."""
-        start = end
-        while start > 0 and end - start < _LONGEST_NAME and _NAME.match(text[start - 1]):
-            start -= 1
+        run = _NAME_RUN.search(text, max(0, end - _LONGEST_NAME), end)
+        start = run.start() if run else end
         window = text[start:end]
         kept = [hit.span() for hit in self._protected.finditer(window)]
         cut = 0
@@ -323,7 +322,7 @@ class ChineseAddresses:
 
     def _abroad(self, text: str) -> Iterator[tuple[int, int]]:
         """Countries and large cities outside the Chinese tree."""
-        for at in range(len(text) - 1):
+        for at in self.gazetteer.chinese_places(text):
             for name in self.gazetteer.chinese_at(text, at):
                 if name in self.gazetteer.chinese_world and name not in self.gazetteer.divisions:
                     if name not in self._ambiguous or self._after_preposition(text, at):

@@ -89,12 +89,17 @@ class Gazetteer:
 
     @cached_property
     def _heads(self) -> dict[str, list[str]]:
-        heads: dict[str, list[str]] = defaultdict(list)
+        heads: dict[str, list[str]] = {}
         for name in sorted(self.chinese_world.union(self.divisions), key=lambda n: (-len(n), n)):
-            heads[name[:2]].append(name)
+            heads.setdefault(name[:2], []).append(name)
         return heads
 
-    @property
+    def chinese_places(self, text: str) -> list[int]:
+        """The characters at which some Chinese name may start: two of them are looked up together."""
+        heads = self._heads
+        return [at for at in range(len(text)) if text[at : at + 2] in heads]
+
+    @cached_property
     def towns(self) -> frozenset[str]:
         """Names of every US and UK town in lower case; only addresses without commas need them."""
         return _towns(self._folder / "towns.tsv")
@@ -109,13 +114,13 @@ class Gazetteer:
         """Names that start at a character of a lower-case text and end with a word, longest first."""
         word = _FIRST_WORD.match(lower, at)
         head = word.group().rstrip(".") if word else ""
-        if head not in self._world.heads:
+        world = self._world
+        longest = world.heads.get(head)
+        if longest is None:
             return
-        for end in range(min(at + self._world.longest, len(lower)), at, -1):
-            if lower[end : end + 1].isalnum():
-                continue
+        for end in range(min(at + longest, len(lower)), at, -1):
             name = lower[at:end]
-            if name in self._world.sizes and _head(name) == head:
+            if name in world.sizes and not lower[end : end + 1].isalnum() and _head(name) == head:
                 yield name
 
     def chain(
@@ -183,8 +188,7 @@ class World:
     wide: frozenset[str]
     states: dict[str, str]
     countries: dict[str, str]
-    heads: frozenset[str]
-    longest: int
+    heads: dict[str, int]  # first word → length of the longest name that begins with it
 
 
 def _read_world(lines: list[str]) -> World:
@@ -205,7 +209,11 @@ def _read_world(lines: list[str]) -> World:
             states[code.lower()] = states[low] = code
         elif kind == "country":
             countries[low] = country
-    return World(sizes, frozenset(wide), states, countries, frozenset(map(_head, sizes)), max(map(len, sizes)))
+    heads: dict[str, int] = {}
+    for name in sizes:
+        head = _head(name)
+        heads[head] = max(heads.get(head, 0), len(name))
+    return World(sizes, frozenset(wide), states, countries, heads)
 
 
 def _head(name: str) -> str:
