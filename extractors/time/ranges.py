@@ -32,7 +32,7 @@ def clock_range(value: Range, policy: Policy) -> list[tuple[int, int]]:
         ends = _minutes(last, policy, last=True)
         close = _within_minute(first, last)
         later = [end for end in ends if end > start or (close and end == start)]
-        end = later[0] if later else ends[0] + 1440 * (1 + (start - ends[0]) // 1440)
+        end = min(later) if later else ends[0] + 1440 * (1 + (start - ends[0]) // 1440)
         found.append((start, end))
     return found
 
