@@ -18,6 +18,7 @@ from .nodes import Cycle, Fiscal, Invalid, Range, Recurrence, Shifted, Symbolic,
 from .periods import Period, calendar, step, unit_at
 from .ranges import clock_range, resolve_range
 from .recurrence import hours_text, recurrence
+from .tense import speaks_of_past
 from .workdays import Unpublished, Workdays
 
 _ANY = datetime(2000, 1, 1)  # noqa: DTZ001 - stands in for "now" where a year is said and now does not matter
@@ -34,7 +35,7 @@ def finish(value: Any, context: Context, place: Place) -> Value | Refusal | None
     if isinstance(value, Invalid):
         return Refusal(value.why)
     try:
-        made = _finish(value, context)
+        made = _finish(value, context, place)
         return made if made is not None or context.said_at is not None else _labelled(value, place)
     except Unpublished as error:  # refused, lest a piece of it be read as a date of this year
         return Refusal(str(error))
@@ -53,7 +54,7 @@ def _labelled(value: Any, place: Place) -> Value | None:
     return TimeValue(type="symbolic", anchor=place.text.lower(), bound=bound, approx=value.approx)
 
 
-def _finish(value: Any, context: Context) -> Value | None:
+def _finish(value: Any, context: Context, place: Place) -> Value | None:
     if isinstance(value, Length):
         return _duration(value)
     if isinstance(value, Recurrence):
@@ -66,8 +67,17 @@ def _finish(value: Any, context: Context) -> Value | None:
         first, last = _ordered(value.first, context, policy), _ordered(value.last, context, policy)
         return _range(replace(value, first=first, last=last), now, policy)
     if isinstance(value, Time):
-        return _time(_ordered(value, context, policy), now, policy)
+        return _time(_ordered(value, context, policy), now, policy, past=_past(value, context, place))
     return None
+
+
+def _past(time: Time, context: Context, place: Place) -> bool:
+    """True for a day that may lie on either side of now, in a clause that speaks of the past."""
+    if time.anchored or time.node is not None or time.within is not None or time.which != "bare" or not time.calendar:
+        return False
+    table = context.tables.get("time_policy", {}).get(context.lang, {})
+    words, barred = tuple(table.get("past_words", ())), tuple(table.get("past_not_with", ()))
+    return speaks_of_past(words, barred, place.normalized.text, place.start)
 
 
 def _policy(context: Context) -> Policy:
@@ -170,7 +180,7 @@ def _written(period: Period, others: list[Period], time: Time | Range) -> TimeVa
 
 
 # ---------------------------------------------------------------- times
-def _time(time: Time, now: datetime | None, policy: Policy) -> TimeValue | None:
+def _time(time: Time, now: datetime | None, policy: Policy, *, past: bool = False) -> TimeValue | None:
     if not time.dated:
         return _clock_only(time, now, policy)
     if isinstance(time.node, Fiscal) and not policy.fiscal_year_start:
@@ -184,6 +194,8 @@ def _time(time: Time, now: datetime | None, policy: Policy) -> TimeValue | None:
         if isinstance(node, Shifted) and node.base is None and not time.clocked:
             return _symbolic(Symbolic("said_at", node.length, node.sign, time.bound, time.approx))
         raise
+    if past and now is not None:
+        periods.sort(key=lambda p: p.end > now)  # the last one before now first, all else in its order
     if time.bound != "=":
         return _bounded(time, periods, _since(time, now, policy))
     made = _written(periods[0], periods[1:], time)
