@@ -135,7 +135,7 @@ def _scaled(text: str, start: int, end: int, num: Num, safe: bool) -> Iterator[E
         longer = english.words(text[start : end + english.LONGEST].lower(), 0)
         if longer is not None and start + longer[1] > end:
             yield Edge("number", start, start + longer[1], Num(longer[0], scale=longer[2]), "numbers.english", 1, 1)
-    if not text.isascii():
+    if text[end : end + 2].lstrip(" ")[:1] in chinese.AFTER_DIGITS:
         found = chinese.read(text, start)
         if found is not None and found[1] > end:
             yield Edge("number", start, found[1], found[0], "numbers.chinese", 1, 1)

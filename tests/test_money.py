@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recordari.extractors.grammar import Found
 
@@ -234,3 +236,16 @@ def test_what_costs_nothing_is_a_sum_of_zero(said: Said, text: str) -> None:
 )  # fmt: skip
 def test_what_stands_near_money_or_sounds_like_it_is_none(said: Said, text: str) -> None:
     assert [m for m in said(text) if m.startswith("money")] == []
+
+
+def test_a_long_table_costs_what_its_length_says(said: Said) -> None:
+    rows = "\n".join(f"item {number} 1,2{number % 10}0" for number in range(300))
+    sums = [each for each in said("(USD in thousands)\n" + rows) if each.startswith("money")]
+    assert len(sums) == 300
+    assert said("(USD in thousands)\n" + "7 and " * 200)[:2] == ["number 7", "number 7"]
+
+
+@given(st.text(alphabet="0123456789.,'$€£¥ 万元块毛分角亿美人民币(单位:)\nUSDEURkmbn-~±", max_size=40))
+def test_any_mix_of_money_is_read_without_a_crash(found: Find, text: str) -> None:
+    for mention in found(text).mentions:
+        assert mention.text == text[mention.start : mention.end]

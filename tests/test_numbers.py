@@ -351,3 +351,29 @@ def test_the_cost_of_a_run_is_linear_in_its_length(unit: str) -> None:
 def test_any_mix_of_figures_is_read_without_a_crash(found: Find, text: str) -> None:
     for mention in found(text).mentions:
         assert mention.text == text[mention.start : mention.end]
+
+
+WORDS = [
+    "twenty",
+    "third",
+    "seconds",
+    "hundred",
+    "and",
+    "a",
+    "half",
+    "-",
+    " ",
+    "million",
+    "th",
+    "5",
+    "point",
+    "of",
+    ",",
+]
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=14))
+def test_any_mix_of_number_words_is_read_without_a_crash(found: Find, words: list[str]) -> None:
+    text = "".join(words)
+    for mention in found(text).mentions:
+        assert mention.text == text[mention.start : mention.end]

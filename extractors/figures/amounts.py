@@ -18,7 +18,7 @@ _HUNDRED = Decimal(100)
 _UNITS = frozenset("十百千万亿兆上")
 _QUOTES = frozenset("\"'「」『』《》")
 _LONGEST_NUMBER = 16
-_LOOSE = re.compile(r"[0-9] ?(?:m|mm|[gG]|[tT]|b)$")
+_LOOSE = re.compile(r"[0-9] ?(?:m|mm|[gG]|[tT])$")
 ORDINAL, RATIO = "ordinal", "ratio"  # units of numbers that count nothing
 
 

@@ -66,6 +66,7 @@ BIG = {"万": 10**4, "亿": 10**8, "兆": 10**12}
 _UNITS = frozenset((*SMALL, *BIG))
 ZERO = frozenset("零〇○")
 MORE = frozenset("多余")
+AFTER_DIGITS = frozenset((*SMALL, *BIG, *MORE, *"来几数点个"))  # what carries a number on behind Arabic digits
 ARABIC = re.compile(r"[0-9]{1,3}(?:,[0-9]{3}){1,4}(?:\.[0-9]{1,4})?|[0-9]{1,12}(?:\.[0-9]{1,6})?")
 _NUMERALS = "零〇○一二三四五六七八九两壹贰叁肆伍陆柒捌玖貮参廿卅卌十拾百佰千仟几数"
 RUN = re.compile(rf"[{_NUMERALS}上]")
