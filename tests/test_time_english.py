@@ -1,0 +1,253 @@
+"""English times, kind by kind: each with what looks like it and is something else."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+
+from recordari.extractors.scan import scan
+from recordari.rules.load import load
+from recordari.values import TimeValue
+
+EXTRACTION = load().extraction
+WEDNESDAY = "2026-03-18T10:00:00+08:00"
+
+
+def values(text: str, now: str | None = WEDNESDAY) -> list[TimeValue]:
+    said = datetime.fromisoformat(now) if now else None
+    found = scan(text, EXTRACTION, said_at=said).mentions
+    return [m.value for m in found if isinstance(m.value, TimeValue)]
+
+
+def times(text: str, now: str | None = WEDNESDAY) -> list[str]:
+    return [value.canonical for value in values(text, now)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The audit runs from week 12 to week 14", "2026-03-16/2026-04-05"),
+        ("the third week of November 2026", "2026-11-16/2026-11-22"),
+        ("the last week of September 2026", "2026-09-21/2026-09-27"),
+        ("the month after the next", "2026-05"),
+        ("the last business day of May", "2026-05-29"),
+        ("the 2nd business day of next month", "2026-04-02"),
+        ("three Fridays from now", "2026-04-03"),
+        ("two Fridays ago", "2026-03-06"),
+        ("last week's Sunday", "2026-03-15"),
+        ("the first Tuesday after Easter", "2026-04-07"),
+        ("the day after Thanksgiving", "2026-11-27"),
+        ("Thanksgiving three years ago", "2023-11-23"),
+        ("now + 40 minutes", "2026-03-18T10:40"),
+        ("in three weeks' time", "2026-04-08"),
+        ("the previous eleven quarters", "2023-04-01/2025-12-31"),
+        ("between 4 and 22 this month", "2026-03-04/2026-03-22"),
+        ("from 10/22 to 11/1", "2026-10-22/2026-11-01"),
+        ("blocked for the day", "2026-03-18"),
+        ("the 19th century", "1800/1899"),
+    ],
+)
+def test_periods_are_counted_named_and_numbered(text: str, expected: str) -> None:
+    assert times(text) == [expected]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "week 3 of the course",
+        "partner of the year",
+        "mix 1/2 to 3/4 of a cup",
+        "chapters 3 to 5",
+        "the 19th hole",
+        "She won by 3 to 2",
+        "quarters for the crew",
+    ],
+)
+def test_other_weeks_quarters_and_fractions_are_no_periods(text: str) -> None:
+    assert times(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Set an alarm for ten forty five", "T10:45"),
+        ("The drill ran between 0630-0815", "T06:30/T08:15"),
+        ("quarter to midnight", "T23:45"),
+        ("book it for evening 7", "T19:00"),
+        ("on the 27 at 2 pm", "2026-03-27T14:00"),
+        ("on the 27 from 2pm to 4pm", "2026-03-27T14:00/2026-03-27T16:00"),
+        ("between 3 and 8am next Monday", "2026-03-23T03:00/2026-03-23T08:00"),
+        ("from 3:00 to 4:00 tomorrow", "2026-03-19T03:00/2026-03-19T04:00"),
+        ("from 2 pm until tomorrow at 4", "2026-03-18T14:00/2026-03-19T16:00"),
+        ("at 7:30 PM on Fri, Sep 18", "2026-09-18T19:30"),
+        ("I'll be out from 5 to 7", "T05:00/T07:00"),
+        ("Call me before lunch", "../T12:00"),
+        ("send it by EOD", "../T24:00"),
+        ("tomorrow lunch", "2026-03-19T12:00/2026-03-19T14:00"),
+    ],
+)
+def test_clocks_are_read_as_spoken_and_joined_to_their_day(text: str, expected: str) -> None:
+    assert times(text) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The dinner is on Friday at 7", ["2026-03-20T07:00"]),
+        ("Lunch from twelve thirty to two", ["T12:30/T14:00"]),
+        ("Breakfast is included", []),
+        ("ten to one odds", []),
+        ("it rose from 5 to 7", []),
+        ("for two twenty dollar bills", []),
+        ("an after school program", []),
+    ],
+)
+def test_a_meal_and_a_score_are_no_part_of_the_clock(text: str, expected: list[str]) -> None:
+    assert times(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Fridays at 9am we sync", "RRULE:FREQ=WEEKLY;BYDAY=FR;BYHOUR=9;BYMINUTE=0"),
+        ("I'm off Tuesday afternoons", "RRULE:FREQ=WEEKLY;BYDAY=TU"),
+        ("I'm out mornings", "RRULE:FREQ=DAILY"),
+        ("I train in the mornings", "RRULE:FREQ=DAILY"),
+    ],
+)
+def test_a_plural_repeats(text: str, expected: str) -> None:
+    assert times(text) == [expected]
+
+
+@pytest.mark.parametrize("text", ["two mornings", "Good mornings start with coffee"])
+def test_counted_mornings_repeat_nothing(text: str) -> None:
+    assert all("RRULE" not in said for said in times(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("born on 9 May seventeen hundred thirty three", "1733-05-09"),
+        ("in one thousand eight hundred and forty eight", "1848"),
+        ("12 August 88 AD", "0088-08-12"),
+        ("10 May 2569 BE", "2026-05-10"),
+        ("August 97", "1997-08"),
+        ("Jan'24", "2024-01"),
+        ("10 31 1974", "1974-10-31"),
+        ("clear everything on march seven", "2027-03-07"),
+    ],
+)
+def test_years_and_days_are_read_as_written_or_spoken(text: str, expected: str) -> None:
+    assert expected in {*times(text), *(r.start for v in values(text) for r in v.readings)} or times(text) == [expected]
+
+
+@pytest.mark.parametrize(
+    "text", ["2020", "2012-1400", "I may one day agree", "I may two of them", "seventeen hundred men"]
+)
+def test_a_bare_number_is_no_year(text: str) -> None:
+    assert not any(said[:1] in "12" for said in times(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("fiscal year 2026", "fiscal_year_2026"),
+        ("FY2024/25", "fiscal_year_2025"),
+        ("the third quarter of fiscal 2024", "fiscal_year_2024_q3"),
+        ("Q1 FY27", "fiscal_year_2027_q1"),
+        ("by FY27", "<=fiscal_year_2027"),
+        ("next fiscal year", "fiscal_year+P1Y"),
+        ("CY18", "2018"),
+    ],
+)
+def test_a_fiscal_year_stays_symbolic_while_its_start_is_unknown(text: str, expected: str) -> None:
+    assert times(text) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("tax day 2012", "2012-04-17"),
+        ("Boss's Day 2021", "2021-10-15"),
+        ("super tuesday 2016", "2016-03-01"),
+        ("Eid al-Fitr 2018", "2018-06-15"),
+        ("Eid al-Adha 2024", "2024-06-16"),
+        ("next MLK day", "2027-01-18"),
+        ("New Year's Eve", "2026-12-31"),
+        ("winter solstice 2026", "2026-12-22"),
+    ],
+)
+def test_moving_and_observed_holidays_fall_on_their_day(text: str, expected: str) -> None:
+    assert times(text) == [expected]
+
+
+def test_a_feast_whose_days_are_not_published_has_no_day() -> None:
+    assert times("Diwali", "2035-03-18T10:00:00") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("within 10 days", "2026-03-18", "2026-03-29"),
+        ("within 2 weeks after 1 April 2026", "2026-04-01", "2026-04-16"),
+        ("by 3 pm", "2026-03-18T15:00:00", "2026-03-18T15:00:00"),
+        ("by 1 April 2026", None, "2026-04-02"),
+    ],
+)
+def test_a_limit_shows_where_it_begins_and_ends(text: str, start: str | None, end: str) -> None:
+    (value,) = values(text)
+    assert (value.start, value.end, value.bound) == (start, end, "<=")
+    assert value.canonical.startswith("../")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("We met on Friday", "2026-03-13"),
+        ("I bought it on May 24", "2025-05-24"),
+        ("We met before May 31", "../2025-05-30"),
+        ("Let's meet on Friday", "2026-03-20"),
+        ("The hearing was moved to Friday", "2026-03-20"),
+        ("The fee must be paid by May 24", "../2026-05-24"),
+        ("We met. See you Friday", "2026-03-20"),
+    ],
+)
+def test_what_is_told_lies_behind_and_what_is_arranged_ahead(text: str, expected: str) -> None:
+    assert times(text) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I live in Oslo now.", True),
+        ("We are closed at the moment", True),
+        ("now we can start", False),
+        ("every now and then", False),
+        ("At this time of year it rains", False),
+    ],
+)
+def test_now_is_a_time_only_where_it_says_when(text: str, expected: bool) -> None:
+    assert bool(times(text)) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("five pm on Sunday", "sundayT17:00"),
+        ("one pm on May 3", "XXXX-05-03T13:00"),
+        ("tomorrow at 3 pm", "said_at+P1D"),
+    ],
+)
+def test_without_a_moment_of_saying_the_half_of_the_day_is_kept(text: str, expected: str) -> None:
+    assert times(text, None) == [expected]
+
+
+@pytest.mark.parametrize("text", ["31 April 2026", "February 30, 2027", "29 February 2027", "week 60 of 2026"])
+def test_a_day_or_week_that_no_calendar_has_is_refused(text: str) -> None:
+    assert times(text) == []
+
+
+def test_at_most_three_other_readings_are_kept() -> None:
+    for text in ("at 3", "Friday", "24 May", "03/04", "a year from now", "before 5 on Monday", "last week"):
+        assert all(len(value.readings) <= 3 for value in values(text)), text
