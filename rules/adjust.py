@@ -152,9 +152,10 @@ def step_candidate(seen: View, book: Book, step: Step, adjustment: Adjustment | 
 
 def unnumbered(seen: View, book: Book, found: Sequence[Candidate]) -> Iterator[Candidate]:
     """ "Push it back a week", "double the budget": steps and factors without a number."""
+    numbered = [c.start for c in found if c.act == "adjust"]
     for segment in seen.segments:
         low, high = seen.original(segment.start, segment.end)
-        if any(low <= c.start < high and c.act == "adjust" for c in found):
+        if any(low <= start < high for start in numbered):
             continue
         region = seen.low[segment.start : segment.end]
         step, adjustment = _said_step(seen, book, segment, region), None

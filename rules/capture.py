@@ -140,7 +140,7 @@ def _gate(turn: Turn, scan: Scan, ruleset: RulesetLike) -> tuple[str, str | None
 def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Iterator[Candidate]:
     """The candidate of a mention; two where one rule takes its day and another its clock."""
     old = replaced.old_of(place.index)
-    before = next((p for p in seen.places if p.index == old), None)
+    before = seen.of_mention(old) if old is not None else None
     around = pointing(frame(seen, place, book.lex, replaced.indices, before), book)
     rules: dict[str, Rule | None] = {}
     for rule in book.by_kind.get(place.kind, ()):
@@ -250,7 +250,7 @@ def _step(seen: View, book: Book, place: Place, before: Place | None, act: Act, 
 
 def _alternative(seen: View, book: Book, place: Place) -> bool:
     """True for one of two values that exclude each other: "either $5,000 or $6,000", 6万还是8万."""
-    at = seen.places.index(place)
+    at = seen.position(place)
     for other in (*seen.places[max(0, at - 2) : at], *seen.places[at + 1 : at + 3]):
         if other.kind == place.kind:
             low, high = min(place.end, other.end), max(place.start, other.start)

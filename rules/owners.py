@@ -34,8 +34,8 @@ def owner(view: View, found: Peeled, lex: Lexicon, place: Place) -> tuple[str | 
             return named.mention.text, _rest(lex, found, named.end - start)
         if hit and (_HAN.match(hit.group()) or re.match(r"(?:'s|\s|$)", low[hit.end() :])):
             return label[: hit.end()], _rest(lex, found, hit.end())
-    for name in view.places:
-        if name.kind in {"person", "organization"} and name.start == start and name.end <= end:
+    for name in view.within(start, end):
+        if name.kind in {"person", "organization"} and name.start == start:
             rest = view.text[name.end : end]
             joint = lex.joins.match(rest.lower().lstrip())
             if joint:  # "I'm Tessa Crowe and my email is …"

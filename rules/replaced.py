@@ -110,7 +110,7 @@ def _voided(seen: View, book: Book, place: Place) -> Act | None:
 
 def _next_start(seen: View, place: Place) -> int:
     """Where the next mention of the same kind begins."""
-    return next((p.start for p in seen.places if p.start >= place.end and _same_kind(p.kind, place.kind)), place.end)
+    return next((p.start for p in seen.after(place) if _same_kind(p.kind, place.kind)), place.end)
 
 
 def _act_name(value: str) -> Act:

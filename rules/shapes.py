@@ -75,7 +75,7 @@ class Shapes:
         if shape == "thing" or words.whole.fullmatch(low) or (repair and shape in _REPAIRED):
             return True
         kinds = _KINDS.get(shape, frozenset())
-        if any(p.kind in kinds and p.start <= start and end <= p.end for p in seen.places):
+        if seen.covers(start, end, kinds):
             return True
         if not _HAN.search(text):
             if shape == "person":  # "Back in London" begins like what is no name

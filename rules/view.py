@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -60,6 +60,9 @@ class Place:
         """True for 现在, "right now": a time that says nothing but when it is said."""
         value = self.mention.value
         return isinstance(value, TimeValue) and value.type == "instant" and value.grain == "second"
+
+
+MOST_NESTED = 4  # mentions that may begin inside one another: a town, its county and its country
 
 
 @dataclass(frozen=True)
@@ -131,6 +134,30 @@ class View:
         low = bisect_left(self._place_starts, start)
         high = bisect_right(self._place_starts, end)
         return tuple(p for p in self.places[low:high] if p.end <= end)
+
+    def covers(self, start: int, end: int, kinds: Container[str]) -> bool:
+        """True when a mention of one of these kinds reaches over all of a stretch."""
+        last = bisect_right(self._place_starts, start)
+        near = self.places[max(0, last - MOST_NESTED) : last]
+        return any(p.kind in kinds and end <= p.end for p in near)
+
+    def after(self, place: Place) -> Iterator[Place]:
+        """The mentions that begin behind another one, nearest first."""
+        for at in range(bisect_left(self._place_starts, place.end), len(self.places)):
+            yield self.places[at]
+
+    def position(self, place: Place) -> int:
+        """Which of the mentions it is, in the order of the text."""
+        return self._positions[place.index]
+
+    def of_mention(self, index: int) -> Place | None:
+        """The place of a mention of the scan; None for one that is part of a word."""
+        at = self._positions.get(index)
+        return None if at is None else self.places[at]
+
+    @cached_property
+    def _positions(self) -> dict[int, int]:
+        return {place.index: at for at, place in enumerate(self.places)}
 
     def original(self, start: int, end: int) -> tuple[int, int]:
         """Original offsets of normalised characters; an empty stretch stays empty."""
