@@ -39,10 +39,7 @@ class Normalized:
     @cached_property
     def lower(self) -> str:
         """``text`` in lower case, character by character, so that offsets stay (İ has a two-character lower case)."""
-        low = self.text.lower()
-        if len(low) == len(self.text):
-            return low
-        return "".join(c.lower() if len(c.lower()) == 1 else c for c in self.text)
+        return _lower(self.text)
 
     @cached_property
     def written(self) -> str:
@@ -138,6 +135,26 @@ _SIGNS = _Signs()
 def normalize(text: str) -> Normalized:
     """Normalise one turn's text; linear in its length. A turn and its labels are asked for many times over."""
     return _remembered(text) if len(text) <= _LONGEST_REMEMBERED else _normalize(text)
+
+
+def _lower(text: str) -> str:
+    low = text.lower()
+    if len(low) == len(text):
+        return low
+    return "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+
+
+def lowered(text: str) -> str:
+    """The normalised characters in lower case."""
+    return _lower(spelled(text))
+
+
+def spelled(text: str) -> str:
+    """The normalised characters alone, for the many words of rule files."""
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text
+    same = text.translate(_SIGNS)
+    return same if _ODD not in same and not _BLANKS.search(same) else _normalize(text).text
 
 
 def _normalize(text: str) -> Normalized:

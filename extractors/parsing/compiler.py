@@ -10,7 +10,7 @@ from typing import Any
 import re2
 
 from ..grammar import BUILT_IN, FINISHERS, Grammar, GrammarFile, GrammarProblem, GrammarProblems, Leaf, Near, Production
-from ..text import normalize
+from ..text import lowered, spelled
 from ..vocabulary import VocabularyFile
 from .chart import Item, Reduction, Test
 from .expression import Compiled, Expression, ExpressionError, compile_expression
@@ -37,6 +37,7 @@ class Compiler:
         self.grammar = Grammar()
         self.types: set[str] = set()
         self._literals: set[str] = set()
+        self._expressions: dict[str, Expression] = {}  # half of them are said more than once
 
     def compile(self, files: Iterable[GrammarFile]) -> Grammar:
         """The compiled grammar of the files that are not retired or drafts."""
@@ -63,8 +64,12 @@ class Compiler:
         self.problems.append(GrammarProblem(file.id, path, message))
 
     def _expression(self, file: GrammarFile, path: tuple[str, ...], source: str) -> Expression | None:
+        known = self._expressions.get(source)
+        if known is not None:
+            return known
         try:
-            return compile_expression(source)
+            made = self._expressions[source] = compile_expression(source)
+            return made
         except ExpressionError as error:
             self._problem(file, path, str(error))
             return None
@@ -90,21 +95,21 @@ class Compiler:
         made = self._expression(file, (*path, "value"), leaf.value)
         if made is None or not self._finishes(file, path, leaf.kind):
             return
-        latent = {normalize(w).lower for w in leaf.latent} if isinstance(leaf.latent, list) else set()
+        latent = {lowered(w) for w in leaf.latent} if isinstance(leaf.latent, list) else set()
         allowed = self._contexts(file, path, leaf.unless, leaf.when)
         base = Word(
             leaf.type or name, None, file.named(name), leaf.latent is True, leaf.priority, leaf.kind,
             leaf.boundary == "word", allowed,
         )  # fmt: skip
         for text, value in self._words(file, path, leaf):
-            spelled = normalize(text).text
+            written = spelled(text)
             meaning = made.run(_variables(value))
             if meaning is None:
                 self._problem(file, (*path, "words"), f"{text!r} has no value by {leaf.value!r}")
                 continue
-            word = base._replace(value=meaning, latent=base.latent or spelled.lower() in latent)
+            word = base._replace(value=meaning, latent=base.latent or written.lower() in latent)
             glued = leaf.boundary == "none"
-            self.grammar.matcher.add_word(spelled, word, cased=leaf.case, glued=glued)
+            self.grammar.matcher.add_word(written, word, cased=leaf.case, glued=glued)
         for source in _listed(leaf.pattern):
             if self._safe(file, (*path, "pattern"), source):
                 self.grammar.matcher.patterns.append(Pattern(source, leaf.case, _reader(made.run), base))
@@ -176,12 +181,12 @@ class Compiler:
                 if vocabulary is None:
                     self._problem(file, path, f"no vocabulary {entry[1:]!r}")
                 else:
-                    found.words.extend(normalize(word).lower for word in vocabulary.entries())
+                    found.words.extend(lowered(word) for word in vocabulary.entries())
             elif (written := _REGEX.match(entry)) is not None:
                 if self._safe(file, path, written[2]):
                     found.patterns.append(_tight(written[2], side) if written[1] else f"(?:{written[2]})")
             else:
-                found.words.append(normalize(entry).lower)
+                found.words.append(lowered(entry))
         return found
 
     # ------------------------------------------------------------------ productions
@@ -246,12 +251,12 @@ class Compiler:
 
     def _literal(self, text: str) -> str:
         """The symbol of a connecting word, which becomes a leaf of its own."""
-        spelled = normalize(text).lower
-        symbol = f"={spelled}"
+        written = lowered(text)
+        symbol = f"={written}"
         if symbol not in self._literals:
             self._literals.add(symbol)
-            word = Word(symbol, spelled, "connector", False, 0, None, False, None)
-            self.grammar.matcher.add_word(spelled, word, cased=False, glued=False)
+            word = Word(symbol, written, "connector", False, 0, None, False, None)
+            self.grammar.matcher.add_word(written, word, cased=False, glued=False)
         return symbol
 
     def _vocabulary_literal(self, file: GrammarFile, path: tuple[str, ...], of: str) -> set[str]:
@@ -264,9 +269,9 @@ class Compiler:
         if symbol not in self._literals:
             self._literals.add(symbol)
             for text in sorted(vocabulary.entries()):
-                spelled = normalize(text).lower
-                word = Word(symbol, spelled, "connector", False, 0, None, False, None)
-                self.grammar.matcher.add_word(spelled, word, cased=False, glued=False)
+                written = lowered(text)
+                word = Word(symbol, written, "connector", False, 0, None, False, None)
+                self.grammar.matcher.add_word(written, word, cased=False, glued=False)
         return {symbol}
 
 

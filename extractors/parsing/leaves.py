@@ -232,7 +232,17 @@ class WordSet:
     """Words of one side of a context; asked whether one of them touches a place or stands near it."""
 
     def __init__(self, words: Iterable[str]) -> None:
-        self.words = frozenset(words)
+        self._listed = tuple(words)
+
+    def __getattr__(self, name: str) -> Any:
+        """The tables, made when one of them is first asked for: most contexts of a rule set never are."""
+        if name not in {"words", "by_last", "lengths", "firsts", "odd"}:
+            raise AttributeError(name)
+        self._build()
+        return self.__dict__[name]
+
+    def _build(self) -> None:
+        self.words = frozenset(self._listed)
         by_last: dict[str, set[int]] = {}
         lengths: dict[str, set[int]] = {}
         for word in self.words:

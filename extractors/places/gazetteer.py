@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 DATA = Path(__file__).resolve().parents[2] / "rules" / "packs" / "core" / "data"
 LEVELS = ("province", "city", "district")
@@ -16,8 +17,7 @@ NO_ENDS: Mapping[int, tuple[str, ...]] = {}
 _GAP = re.compile(r"[ ,·/-]{0,2}")
 
 
-@dataclass(frozen=True, slots=True)
-class Division:
+class Division(NamedTuple):
     """A Chinese province, city or county; ``parents`` are its province and, for a county, its city ("" when none)."""
 
     name: str
@@ -31,8 +31,7 @@ class Division:
         return other.level < self.level and self.parents[other.level] == other.name
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(NamedTuple):
     """A division at characters of a text; ``full`` is False for the short form (杭州 for 杭州市)."""
 
     start: int
@@ -90,8 +89,11 @@ class Gazetteer:
     @cached_property
     def _heads(self) -> dict[str, list[str]]:
         heads: dict[str, list[str]] = {}
-        for name in sorted(self.chinese_world.union(self.divisions), key=lambda n: (-len(n), n)):
+        for name in self.chinese_world.union(self.divisions):
             heads.setdefault(name[:2], []).append(name)
+        for names in heads.values():
+            if len(names) > 1:
+                names.sort(key=lambda name: (-len(name), name))
         return heads
 
     def chinese_places(self, text: str) -> list[int]:
