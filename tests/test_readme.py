@@ -45,3 +45,20 @@ def test_the_commands_of_the_readme_exist() -> None:
             words = shlex.split(line, comments=True)
             if words and words[0] == "recordari":
                 assert f"`recordari {words[1]}" in known, line
+
+
+def test_the_worked_example_of_the_rules_page_is_the_shipped_folder_to_the_letter() -> None:
+    shown = {block.splitlines()[0].removeprefix("id: "): block for block in blocks("docs/rules.md", "yaml")}
+    files = sorted((ROOT / "examples" / "insurance-rules").glob("*.yaml"))
+    assert sorted(shown) == [file.stem for file in files]
+    for file in files:
+        assert shown[file.stem] == file.read_text(encoding="utf-8"), file.name
+
+
+def test_the_line_of_a_dialogue_in_the_readme_can_be_observed(tmp_path: Path) -> None:
+    (line,) = blocks("README.md", "json")
+    (tmp_path / "dialogue.jsonl").write_text(line, encoding="utf-8")
+    command = [str(Path(sys.executable).with_name("recordari")), "observe", "dialogue.jsonl", "--store", "m.db"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "80000 CNY" in done.stdout
