@@ -274,6 +274,11 @@ def test_a_bare_clock_is_the_same_value_on_every_day_and_starts_on_the_coming_on
         ("自合同签订之日起三个工作日内", "<=signing_date+3bd"),
         ("到期前30日", "expiry-P30D"),
         ("T+2", "T+2bd"),
+        ("自双方签字盖章之日起生效", ">=signing_date"),
+        ("应于交割日前完成", "<=closing"),
+        ("自乙方书面提出异议之日起十五日内", "<=乙方书面提出异议+P15D"),
+        ("在知道之日起一年内", "<=知道+P1Y"),
+        ("质保期自终验合格之日起24个月", "acceptance+P24M"),
     ],
 )
 def test_what_hangs_on_an_unknown_day_stays_symbolic(text: str, expected: str) -> None:
@@ -289,6 +294,10 @@ def test_what_hangs_on_an_unknown_day_stays_symbolic(text: str, expected: str) -
         ("自3月5日起三十日内", "../2026-04-04"),
         ("有效期至2027年6月30日", "../2027-06-30"),
         ("截至目前", "../2026-03-18T10:00:00"),
+        ("提前60日书面通知", "P60D"),
+        ("本周五（3月20日）下午6点前", "../2026-03-20T18:00"),
+        ("3月5日-8日出差", "2026-03-05/2026-03-08"),
+        ("今晚23:55起飞", "2026-03-18T23:55"),
     ],
 )
 def test_counted_from_a_known_day_it_is_a_date(text: str, expected: str) -> None:

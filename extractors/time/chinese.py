@@ -121,6 +121,12 @@ def decades(hundred: str, first: str, last: str) -> Time | None:
     return Time(node=Years((number - 1) * 100 + 10 * one, 20))
 
 
+@function("second", gives="date")
+def second(_: Any, said: Any) -> Any:
+    """What stands in brackets explains what stands before them."""
+    return said
+
+
 @function("either", gives="date")
 def either(a: Time, b: Time) -> Time:
     """Two readings, the likelier first."""
