@@ -338,7 +338,7 @@ def finish_percent(value: Measure, context: Context, place: Place) -> PercentVal
 
 @finisher("quantity")
 def finish_quantity(value: Measure, context: Context, place: Place) -> QuantityValue | None:
-    """A number of units; 一个 and its like are an article, not a count (table ``articles``)."""
-    if place.text in context.tables.get("articles", ()):
+    """A number of units; 一个 and its like are an article, not a count (table ``articles``), unless nothing follows."""
+    if place.text in context.tables.get("articles", ()) and place.text != place.normalized.text.strip(" \n.。!！"):
         return None
     return QuantityValue(**fields(value.num), unit=value.unit, per=value.per, base=value.base)

@@ -69,7 +69,7 @@ MORE = frozenset("多余")
 AFTER_DIGITS = frozenset((*SMALL, *BIG, *MORE, *"来几数点个"))  # what carries a number on behind Arabic digits
 ARABIC = re.compile(r"[0-9]{1,3}(?:,[0-9]{3}){1,4}(?:\.[0-9]{1,4})?|[0-9]{1,12}(?:\.[0-9]{1,6})?")
 _NUMERALS = "零〇○一二三四五六七八九两壹贰叁肆伍陆柒捌玖貮参廿卅卌十拾百佰千仟几数"
-RUN = re.compile(rf"[{_NUMERALS}上]")
+RUN = re.compile(rf"[{_NUMERALS}上]|万(?=把|八千)")
 # No amount is written with so many numerals in a row; reading them would cost a little for each, and say nothing.
 _ENDLESS = re.compile(rf"[{_NUMERALS}上万亿兆点多余0-9.,]{{65,}}")
 # Numerals with blanks between them, as scanned tables have them: 六千 二百 四十七, 8万 3千 6百.
@@ -81,8 +81,10 @@ _CAPITALS = frozenset("壹贰叁肆伍陆柒捌玖貮参拾")  # 陆 and 拾 are
 _AFTER_CAPITAL = frozenset("又元圆块角分毛成折倍%份")
 _CALENDAR = frozenset("月号日点年时")
 _MORE_NOT = frozenset("少额数次年月")
-_SOME_OF = frozenset("个块元万岁年天人名件套次条页亿")
+_SOME_OF = frozenset("个块元万岁年天人名件套次条页亿号")
 _LOOSELY = {"百八十": 100, "千八百": 1000, "万八千": 10000}  # said of what comes near a hundred, a thousand …
+_HANDFUL = {"百": 100, "千": 1000, "万": 10**4}  # 千把人: some thousand
+_HANDFUL_OF = frozenset("人块个元斤字亩")
 _FEW = (Decimal(1), Decimal(10))
 
 
@@ -137,6 +139,8 @@ def _big(text: str, at: int) -> tuple[int, int] | None:
 
 def _whole(text: str, at: int) -> _Read | None:
     """Sections with falling big units: 五亿 零六万 二千."""
+    if text[at + 1 : at + 2] == "把" and text[at + 2 : at + 3] in _HANDFUL_OF and text[at] in _HANDFUL:
+        return _Read(Num(Decimal(_HANDFUL[text[at]]), approx=True), at + 2, 1)
     loosely = _LOOSELY.get(text[at : at + 3])
     if loosely is not None and text[at + 3 : at + 4] not in DIGITS:
         return _Read(Num(low=Decimal(loosely * 8 // 10), high=Decimal(loosely), approx=True), at + 3, loosely // 10)
