@@ -61,4 +61,4 @@ def test_the_line_of_a_dialogue_in_the_readme_can_be_observed(tmp_path: Path) ->
     command = [str(Path(sys.executable).with_name("recordari")), "observe", "dialogue.jsonl", "--store", "m.db"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "80000 CNY" in done.stdout
+    assert "80000 XXX" in done.stdout  # no currency was said
