@@ -13,7 +13,7 @@ from .features import features_of
 from .frames import LAST_NAMED
 from .labels import key
 from .lookup import Found, Lookup, compatible, shape
-from .parts import adjusted, completed, on_day, patched, with_moment
+from .parts import adjusted, completed, on_day, part_of, patched, with_moment
 from .relation import compare
 
 __all__ = ["bind"]
@@ -63,7 +63,8 @@ def bind(turn: Turn, candidate: Candidate, known: Known, ruleset: RulesetLike, g
         target=draft.target.id if draft.target else None,
         closes=draft.closes,
         derived_from=draft.derived_from,
-        valid_to=turn.said_at if _over(candidate, draft) else None,
+        valid_from=candidate.valid_from,
+        valid_to=turn.said_at if _over(candidate, draft) else candidate.valid_to,
         question=draft.question,
         flags=flags,
         features=features,
@@ -121,11 +122,17 @@ def _asked(turn: Turn, candidate: Candidate, known: Known, book: Book, draft: Dr
         slot = book.slots.get(said.slot or "")
         if slot is None or said.item is not None:
             continue
-        kind = type(candidate.value).kind
+        part = book.slot_parts.get(slot.slot)
+        value = candidate.value if part is None else part_of(candidate.value, part)
+        if value is None:
+            continue
+        kind = type(value).kind
         if kind not in slot.value and not (kind == "number" and slot.value[0] in {"money", "quantity"}):
             continue
         found = look.named(slot.slot, said.qualifier or "", turn.entity)
-        return draft._replace(slot=slot.slot, qualifier=said.qualifier or "", binding="recent", target=found.item)
+        return draft._replace(
+            slot=slot.slot, qualifier=said.qualifier or "", value=value, binding="recent", target=found.item
+        )
     return None
 
 
@@ -235,7 +242,7 @@ def valued(candidate: Candidate, draft: Draft, book: Book) -> Draft:
     if candidate.patch is not None:
         if target is None:
             return draft._replace(valid="missing")
-        new = patched(candidate.patch, target.value)
+        new = patched(candidate.patch, target.value, book.lex.said)
         return draft._replace(value=new, derived_from=(target.id,), valid="ok" if new is not None else "unparseable")
     if candidate.adjustment is not None:
         if target is None:
@@ -334,10 +341,11 @@ def _question(rivals: tuple[MemoryItem, ...], candidate: Candidate, book: Book) 
         f"{item.qualifier or book.slots[item.slot].title.zh if item.slot in book.slots else item.slot} {item.canonical}"
         for item in rivals
     ]
-    if candidate.language == "zh":
-        return "指的是哪一个：" + "、".join(shown) + "？"
-    names = [f"{item.qualifier or item.slot} ({item.canonical})" for item in rivals]
-    return "Which one is meant: " + ", ".join(names) + "?"
+    language = "zh" if candidate.language == "zh" else "en"
+    if language == "en":
+        shown = [f"{item.qualifier or item.slot} ({item.canonical})" for item in rivals]
+    items = ("、" if language == "zh" else ", ").join(shown)
+    return book.which_one.get(language, "{items}?").replace("{items}", items)
 
 
 def same_topic(one: MemoryItem, other: Any) -> bool:

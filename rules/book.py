@@ -95,7 +95,9 @@ class Book:
     unchanged: re.Pattern[str]
     families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     concepts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    slot_parts: Mapping[str, str] = field(default_factory=dict)  # slots that take only the day or the clock of a time
     label_words: Mapping[str, re.Pattern[str]] = field(default_factory=dict)  # of slots that know all their labels
+    which_one: Mapping[str, str] = field(default_factory=dict)  # the question, by language
     recent_turns: int = 12
     nearer_by: int = 4
 
@@ -196,6 +198,8 @@ def compile_book(ruleset: RulesetLike) -> Book:
         shapes=shapes_of(vocabularies),
         unchanged=words_pattern(table("acts.unchanged"), "end"),
         concepts={name: _concepts(slot.labels, vocabularies) for name, slot in sorted(ruleset.slots.items())},
+        which_one={language: str(text) for language, text in entries.get("say.which_one", {}).items()},
+        slot_parts={r.file.slot: r.file.take.part for r in reversed(rules) if r.file.take.part != "whole"},
         label_words=_label_words(ruleset.slots, vocabularies),
         recent_turns=int(table("settings.bind").get("recent_turns", "12")),
         nearer_by=int(table("settings.bind").get("nearer_by", "4")),

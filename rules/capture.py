@@ -14,6 +14,7 @@ from .adjust import Step, label_of_step, step_candidate, step_of, unnumbered
 from .book import Book, Rule, RulesetLike, book_of
 from .capture_file import CaptureFile
 from .counted import counted
+from .dating import dated
 from .fragments import fragments
 from .frames import Frame, frame
 from .labels import key
@@ -43,7 +44,7 @@ class Captured:
 def capture(turn: Turn, scan: Scan, ruleset: RulesetLike) -> Captured:
     """All candidates of a turn. Partial ones (no slot, no label, a fragment of a value) are left for bind."""
     book = book_of(ruleset)
-    seen = counted(split_moves(_hiding(view(turn, scan), book), book), book)
+    seen = counted(split_moves(_hiding(view(turn, scan, book.lex.said["abbreviation"]), book), book), book)
     replaced = replaced_in(seen, book)
     found: list[Candidate] = []
     used: set[int] = set()
@@ -61,7 +62,7 @@ def capture(turn: Turn, scan: Scan, ruleset: RulesetLike) -> Captured:
         used.add(index)
     found = _apposed(seen, book, found)
     found.extend(unnumbered(seen, book, tuple(found)))
-    found = _undated(seen, found)
+    found = dated(seen, book, _undated(seen, found))
     found.extend(fragments(seen, book, tuple(found), frozenset(used) | replaced.indices))
     if turn.speaker == "assistant":
         found = [_proposed(c) for c in found]
@@ -98,6 +99,7 @@ def _hiding(seen: View, book: Book) -> View:
         place.index
         for place in seen.places
         if _counts_nothing(place.mention)
+        or (place.kind == "quantity" and _only_once(seen, book, place))
         or (place.kind in {"number", "quantity"} and any(a <= place.start and place.end <= b for a, b in words))
     }
     return replace(seen, hidden=frozenset(inside)) if inside else seen
@@ -109,6 +111,13 @@ def _counts_nothing(mention: Mention) -> bool:
     if isinstance(value, MoneyValue):
         return value.amount == 0 and not any(char.isdigit() for char in mention.text)
     return isinstance(value, NumberValue) and value.unit is not None
+
+
+def _only_once(seen: View, book: Book, place: Place) -> bool:
+    """吵了一架, 看了一眼: the measure counts how often something was done, and what is done once is no quantity."""
+    segment = seen.segment_at(place.start)
+    after = seen.text[place.end : segment.end].strip(" 了啊呢吧")
+    return not after and bool(book.lex.said["verbal_measure"].search(seen.text[segment.start : place.end]))
 
 
 def _proposed(candidate: Candidate) -> Candidate:
@@ -227,6 +236,8 @@ def _known_label(seen: View, book: Book, rule: Rule, place: Place) -> str | None
     Another value of the same part ends the search: "check in on Friday, out on Sunday" has a label for each.
     """
     words = book.label_words[rule.file.slot]
+    if rule.file.take.part == "day" and part_of(place.mention.value, "last_day") is not None:
+        return book.slots[rule.file.slot].unlabelled  # the first of two days: "until" in it speaks of the last
     low, high = seen.sentence_span(seen.segment_at(place.start).sentence)
     part = rule.file.take.part
     for other in seen.places:
@@ -319,6 +330,10 @@ def _fits(rule: Rule, seen: View, book: Book, place: Place, around: Frame) -> bo
     if place.kind == "quantity" and not around.predicate and len(around.label) == 1:
         return False  # 分两期: one character is no label
     of = book.lex.said["of"].match(seen.text[place.end :]) is not None and not around.copula
+    segment = around.segment
+    day = place.kind == "time" and "T" not in str(getattr(value, "edtf", None) or "")
+    if day and book.lex.said["farewell"].search(seen.low[segment.start : segment.end].strip()):
+        return False  # "have a great weekend", 明天见
     if place.kind == "time" and of and any(p.wall for p in seen.within(place.end, around.segment.end)):
         return False  # 去年的维护费: the time belongs to the noun
     if condition.label_words is not None and len(key(around.label).split()) > condition.label_words:

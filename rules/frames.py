@@ -247,6 +247,8 @@ def _inherit(
         stop = inside[0].start if inside else earlier.end
         floor = max(earlier.start, stop - LONGEST)
         text = uncued(view, floor, stop)
+        alone = not view.text[segment.start : place.start].strip()
+        offered = alone and any(cue.kind == "proposal" and earlier.start <= low < stop for cue, low, _ in view.cues)
         corrected = any(
             cue.kind in {"correction", "change"} and earlier.start <= low < stop for cue, low, _ in view.cues
         )
@@ -264,7 +266,7 @@ def _inherit(
         found = lex.peel(text)
         if not _content(found.text, lex) or not lex.peel(_all_uncued(view, floor, stop)).text:
             continue
-        if void or moved or corrected or inside or pointing or segment.mark == ":":
+        if void or moved or corrected or inside or pointing or offered or segment.mark == ":":
             return replace(found.shifted(floor), act=act)
         if not light:
             return None  # another matter was mentioned in between

@@ -89,10 +89,11 @@ def subject(view: View, segment: Segment, lex: Lexicon) -> str | None:
     at = other.end() if other else 0
     for pattern in (lex.others, lex.kin):
         role = pattern.match(text.lower(), at)
-        if role and re.match(r"\s+[a-z]+s\b(?!\s+(?:is|are|was))", text.lower()[role.end() :]):
+        verb_s = re.match(r"\s+[a-z]+s\b", text.lower()[role.end() :]) if role else None
+        if role and verb_s and not lex.said["being"].match(text.lower()[role.end() + verb_s.end() :]):
             return text[at : role.end()].lower()  # "client wants a 10% discount"
     verb = lex.said["subject_verb"].match(text)
-    return verb["name"] if verb and verb["name"].lower() not in {"i", "we", "it", "this", "that"} else None
+    return verb["name"] if verb and not lex.said["none_named"].fullmatch(verb["name"].lower()) else None
 
 
 def spoken_of(view: View, segment: Segment, lex: Lexicon) -> str | None:

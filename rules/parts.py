@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
@@ -26,11 +26,15 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _CLOCK = re.compile(r"T(\d{2}:\d{2}(?::\d{2})?)")
 _STAMP = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?)?")
 _ISO = re.compile(r"^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$")
+_NUMBERED = re.compile(r"(\d+)(\S*)")
 _PART_HOURS = {"morning": 9, "am": 9, "noon": 12, "afternoon": 15, "pm": 15, "evening": 19, "night": 20}
 
 
-def patched(patch: Patch, value: Value) -> Value | None:
-    """The value with one part replaced; None when it has no such part or the result does not exist."""
+def patched(patch: Patch, value: Value, said: Mapping[str, re.Pattern[str]]) -> Value | None:
+    """The value with one part replaced; None when it has no such part or the result does not exist.
+
+    ``said`` has the patterns ``floor_mark`` and ``room_mark`` by which a floor or a room stands in an address.
+    """
     try:
         if isinstance(value, MoneyValue) and patch.part == "currency":
             return value.model_copy(update={"currency": patch.value})
@@ -39,7 +43,7 @@ def patched(patch: Patch, value: Value) -> Value | None:
         if isinstance(value, TimeValue):
             return _time(patch, value)
         if isinstance(value, AddressValue):
-            return _address(patch, value)
+            return _address(patch, value, said)
         if isinstance(value, EmailValue) and patch.part in {"mail_domain", "domain"}:
             return value.model_copy(update={"address": f"{value.address.rpartition('@')[0]}@{patch.value}"})
         if isinstance(value, PhoneValue) and patch.part == "digits":
@@ -145,23 +149,21 @@ def _moved(stamp: str, by: timedelta) -> str:
         return stamp
 
 
-def _address(patch: Patch, value: AddressValue) -> AddressValue | None:
+def _address(patch: Patch, value: AddressValue, said: Mapping[str, re.Pattern[str]]) -> AddressValue | None:
     new = patch.value
     if patch.part == "house_number" and value.number:
         number = _like(value.number, new)
         return value.model_copy(update={"number": number, "full": value.full.replace(value.number, number)})
     slot = value.unit or ""
     if patch.part in {"room", "floor", "unit_number"}:
-        mark = {"floor": r"(\d+)\s*(楼|层|F|/F|th floor)", "room": r"(\d+)\s*(室|房|号房)"}.get(
-            patch.part, r"(\d+)(\S*)"
-        )
+        mark = said[f"{patch.part}_mark"] if patch.part in {"floor", "room"} else _NUMBERED
         for name in ("unit", "building", "number", "poi"):
             part = getattr(value, name)
-            hit = re.search(mark, part) if part else None
+            hit = mark.search(part) if part else None
             if part and hit:
                 changed = part.replace(hit.group(1), _digits(new) or new, 1)
                 return value.model_copy(update={name: changed, "full": value.full.replace(part, changed)})
-        hit = re.search(mark, value.full)
+        hit = mark.search(value.full)
         if hit:
             changed = hit.group().replace(hit.group(1), _digits(new) or new, 1)
             return value.model_copy(update={"full": value.full.replace(hit.group(), changed)})

@@ -25,13 +25,9 @@ _CAPITALISED: frozenset[Shape] = frozenset({"person", "organization", "place", "
 _REPAIRED: frozenset[Shape] = frozenset({"place", "role"})
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _WORD = r"[A-Z\u00c0-\u00de0-9][\w&'\u2019.()/-]*"
-_JOIN = r"(?:of|the|and|de|del|della|van|von|der|den|di|da|du|la|le|al|bin|for|on|upon|in|&)"
-_NAME = re.compile(rf"(?=[^a-z]*[A-Z\u00c0-\u00de]){_WORD}(?:,? (?:{_JOIN} )*{_WORD}){{0,7}}")
 # "from A to B", "Plan B": a letter or a number is no place.
 _LETTER = re.compile(r"(?:^|\s)[A-Za-z0-9]$")
-_PARTICLE = r"(?:de|del|della|van|von|der|den|di|da|du|dos|la|le|al|bin|ter|ten|y)"
 _INITIAL = r"[A-Z\u00c0-\u00de][\w'\u2019.-]*"
-_PERSON = re.compile(rf"{_INITIAL}(?: (?:{_PARTICLE} )*{_INITIAL}){{0,4}}")
 _HEAD_END = re.compile(r"\s(?:of|at|for|in|with|and|on)\s.*$")
 _ROMANISED = re.compile(r"[\u3400-\u9fff]{1,8}(?:·[\u3400-\u9fff]{1,8})+")
 _PET = re.compile(r"[小老阿][\u3400-\u9fff]{1,2}|([\u3400-\u9fff])\1")
@@ -55,6 +51,8 @@ class Shapes:
 
     words: Mapping[str, ShapeWords]
     surname: re.Pattern[str]
+    name: re.Pattern[str]  # capitalised words with small ones between
+    person: re.Pattern[str]
 
     def fits(
         self, seen: View, shapes: Iterable[Shape], begin: int, start: int, end: int, *, repair: bool = False
@@ -79,8 +77,8 @@ class Shapes:
             return True
         if not _HAN.search(text):
             if shape == "person":  # "Back in London" begins like what is no name
-                return _PERSON.fullmatch(text) is not None and not words.never.fullmatch(low.split()[0])
-            if shape in _CAPITALISED and _NAME.fullmatch(text):
+                return self.person.fullmatch(text) is not None and not words.never.fullmatch(low.split()[0])
+            if shape in _CAPITALISED and self.name.fullmatch(text):
                 return True
             return self._ends_latin(shape, text, low)
         end_word = words.ends.search(low)
@@ -106,9 +104,14 @@ class Shapes:
 def shapes_of(vocabularies: Mapping[str, VocabularyFile]) -> Shapes:
     """The shapes with the words of their vocabularies; a set without one leaves that list empty."""
     surnames = vocabularies.get("words.surname.zh")
+    named = vocabularies.get("shapes.person")
+    small = named.patterns if named is not None else {}
+    join, particle = (small.get(key, "(?!)") for key in ("name_join", "name_particle"))
     return Shapes(
         words={shape: _words(vocabularies.get(f"shapes.{shape}")) for shape in SHAPES},
         surname=words_pattern(surnames.entries() if surnames is not None else (), "start"),
+        name=lazy(rf"(?=[^a-z]*[A-Z\u00c0-\u00de]){_WORD}(?:,? (?:{join} )*{_WORD}){{0,7}}"),
+        person=lazy(rf"{_INITIAL}(?: (?:{particle} )*{_INITIAL}){{0,4}}"),
     )
 
 

@@ -14,7 +14,6 @@ from ..values import TimeValue, Value
 
 _MARK = re.compile(r"[;。!?\n…]|(?<!\d),|,(?!\d)|\.{2,}|(?<!\d):|:(?!\d)|\.(?=\s|$)| -{1,2} |--")
 _ENDS = re.compile(r"[。!?\n…]|\.")
-_ABBREVIATION = re.compile(r"\b(?:mr|mrs|ms|dr|inc|ltd|corp|co|jr|sr|no|st|ave|rd|[a-z])$", re.IGNORECASE)
 # Mentions that close the label region of the next one; numbers and names are part of labels ("Option 1", "Dale's").
 BARRIERS = frozenset({"money", "percent", "quantity", "time", "phone", "email", "url", "address"})
 
@@ -73,6 +72,7 @@ class View:
     scan: Scan
     norm: Normalized
     hidden: frozenset[int] = frozenset()  # mentions that are part of a word: the four of 后四位
+    abbreviation: re.Pattern[str] | None = None  # words that end in a full stop and no sentence with them
     moved: Mapping[int, Value] = field(default_factory=dict)  # mentions that were ranges "from A to B": what they were
 
     @cached_property
@@ -103,7 +103,8 @@ class View:
         for hit in _MARK.finditer(self.text):
             if any(held[hit.start() : hit.end()]):
                 continue
-            if hit.group() == "." and _ABBREVIATION.search(self.text, max(0, hit.start() - 6), hit.start()):
+            short = self.abbreviation if hit.group() == "." else None
+            if short is not None and short.search(self.text, max(0, hit.start() - 6), hit.start()):
                 continue
             if self.text[begin : hit.start()].strip():
                 out.append(Segment(len(out), begin, hit.start(), sentence, mark))
@@ -206,6 +207,6 @@ class View:
         return found
 
 
-def view(turn: Turn, scan: Scan) -> View:
-    """The view of one turn."""
-    return View(turn, scan, normalize(turn.text))
+def view(turn: Turn, scan: Scan, abbreviation: re.Pattern[str] | None = None) -> View:
+    """The view of one turn; ``abbreviation`` finds words after which a full stop ends no sentence."""
+    return View(turn, scan, normalize(turn.text), abbreviation=abbreviation)

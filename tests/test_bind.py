@@ -11,10 +11,13 @@ from hypothesis import strategies as st
 
 from recordari.memory import Memory
 from recordari.model import FEATURES, Adjustment, Decision, Known, MemoryItem, Patch, Turn
+from recordari.rules.book import book_of
 from recordari.rules.load import load
 from recordari.rules.parts import adjusted, patched
 from recordari.rules.relation import compare
 from recordari.values import AddressValue, MoneyValue, PhoneValue, QuantityValue, TimeValue
+
+SAID = book_of(load()).lex.said
 
 START = datetime.fromisoformat("2026-03-18T10:00:00+08:00")
 MEMORY = Memory.rehearsal(ruleset=load(), ner=False, engine="reference")
@@ -257,23 +260,23 @@ def test_a_month_later_than_the_last_day_is_the_last_day() -> None:
 
 def test_a_part_that_does_not_exist_is_refused() -> None:
     day = TimeValue(type="date", edtf="2026-02-10", start="2026-02-10", end="2026-02-11", grain="day")
-    assert patched(Patch(part="day_of_month", value="30"), day) is None
-    moved = patched(Patch(part="day_of_month", value="20"), day)
+    assert patched(Patch(part="day_of_month", value="30"), day, SAID) is None
+    moved = patched(Patch(part="day_of_month", value="20"), day, SAID)
     assert moved is not None
     assert moved.canonical == "2026-02-20"
-    assert patched(Patch(part="floor", value="3"), day) is None
+    assert patched(Patch(part="floor", value="3"), day, SAID) is None
 
 
 def test_a_floor_and_a_room_are_replaced_where_they_stand() -> None:
     home = AddressValue(road="清江路", number="18号", building="3栋", unit="304室", full="清江路18号3栋304室")
-    changed = patched(Patch(part="room", value="404室"), home)
+    changed = patched(Patch(part="room", value="404室"), home, SAID)
     assert changed is not None
     assert changed.canonical == "清江路18号3栋404室"
 
 
 def test_the_last_digits_of_a_number_are_replaced_in_both_forms() -> None:
     phone = PhoneValue(e164="+8613800006661", national="13800006661")
-    changed = patched(Patch(part="digits", value="8818", old="8881"), phone)
+    changed = patched(Patch(part="digits", value="8818", old="8881"), phone, SAID)
     assert isinstance(changed, PhoneValue)
     assert (changed.e164, changed.national) == ("+8613800008818", "13800008818")
 
