@@ -86,6 +86,23 @@ def test_a_yearless_date_is_this_years_but_a_limit_and_a_named_day_lie_ahead(
     assert times(text, now) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("我周五去了法院", "2026-03-13"),
+        ("周一已经付了定金", "2026-03-16"),
+        ("他周六没来", "2026-03-14"),
+        ("周三我们开了会", "2026-03-11"),
+        ("周五要去法院", "2026-03-20"),
+        ("我买了周五的票", "2026-03-20"),
+        ("周五见了面再定", "2026-03-20"),
+        ("约了周五见面", "2026-03-20"),
+    ],
+)
+def test_a_weekday_of_which_something_is_told_is_the_last_one(text: str, expected: str) -> None:
+    assert times(text) == [expected]
+
+
 def test_the_other_year_stays_a_reading() -> None:
     got = value("4月26日", "2026-06-14T09:00:00+08:00")
     assert ("2027-04-26", "2027-04-27") in [(r.start, r.end) for r in got.readings]

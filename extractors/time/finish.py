@@ -18,7 +18,7 @@ from .nodes import Cycle, Fiscal, Invalid, Range, Recurrence, Shifted, Symbolic,
 from .periods import Period, calendar, step, unit_at
 from .ranges import clock_range, resolve_range
 from .recurrence import hours_text, recurrence
-from .tense import speaks_of_past
+from .tense import speaks_of_past, tells_what_was
 from .workdays import Unpublished, Workdays
 
 _ANY = datetime(2000, 1, 1)  # noqa: DTZ001 - stands in for "now" where a year is said and now does not matter
@@ -77,6 +77,8 @@ def _past(time: Time, context: Context, place: Place) -> bool:
         return False
     table = context.tables.get("time_policy", {}).get(context.lang, {})
     words, barred = tuple(table.get("past_words", ())), tuple(table.get("past_not_with", ()))
+    if table.get("past_verb") == "after":
+        return tells_what_was(words, barred, place.normalized.text, place.start, place.end)
     return speaks_of_past(words, barred, place.normalized.text, place.start)
 
 
@@ -195,7 +197,7 @@ def _time(time: Time, now: datetime | None, policy: Policy, *, past: bool = Fals
             return _symbolic(Symbolic("said_at", node.length, node.sign, time.bound, time.approx))
         raise
     if past and now is not None:
-        periods.sort(key=lambda p: p.end > now)  # the last one before now first, all else in its order
+        periods.sort(key=lambda p: (p.start > now, p.end > now))  # the last one before now first, then today
     if time.bound != "=":
         return _bounded(time, periods, _since(time, now, policy))
     made = _written(periods[0], periods[1:], time)
