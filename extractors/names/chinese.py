@@ -23,7 +23,9 @@ _HAN = r"[\u4e00-\u9fff]"
 _MARK = lazy(r"$|[^\u4e00-\u9fff·]")
 _AT_NAME = lazy(rf"@({_HAN}{{2,3}})(?=[:@/ ,]|$)")  # a handle that is a personal name
 _FOREIGN = lazy(rf"{_HAN}{{1,8}}(?:·{_HAN}{{1,8}}){{1,3}}")
+_ALL_HAN = lazy(rf"{_HAN}+")
 _LONGEST_BODY = 24
+_LONGEST_PERSON = 4
 _BODY_RUN = re.compile(r"[\u4e00-\u9fffA-Za-z0-9()&·]*\Z")
 
 
@@ -54,7 +56,9 @@ class ChineseNames:
         self._trade = alternatives(bodies.labels["trade"])
         self._after = alternatives(lookup("words.organization.after.zh").entries())
         self._generic = frozenset(lookup("words.organization.generic.zh").entries())
-        form = lookup("patterns.names.zh").patterns
+        forms = lookup("patterns.names.zh")
+        form = forms.patterns
+        self._least = {str(k): int(v) for k, v in forms.words.items()} if isinstance(forms.words, dict) else {}
         self._called, self._needs_stem = lazy(form["called"]), lazy(form["needs_stem"])
         self._nickname = lazy(rf"(?:{form['nickname']}){_HAN}{{1,2}}")
         self._branch = lazy(rf"(?!{form['branch.not']}){_HAN}{{0,8}}?(?:{form['branch']})")
@@ -70,6 +74,7 @@ class ChineseNames:
             ("person", a, b, self.person_rule)
             for a, b in (*self._labelled(text), *self._titled(text), *self._possessing(text))
         ]
+        found += [("organization", h.start, h.end, self.body_rule) for h in hints if self._confirms_body(text, h)]
         found += [("person", h.start, h.end, self.person_rule) for h in hints if self._confirms(text, h)]
         for kind, start, end, rule in found:
             if end <= start or any(taken[start:end]):
@@ -185,12 +190,19 @@ class ChineseNames:
                     break
 
     def _confirms(self, text: str, hint: Hint) -> bool:
-        """A model's person counts when it has a surname, two to four characters, and is no ordinary word."""
-        size = hint.end - hint.start
+        """A model's person counts when it has a surname, enough characters, at most four, and is no ordinary word."""
+        least = self._least.get(f"hint.least.{hint.model}", self._least["hint.least"])
         return (
-            hint.label == "person" and 2 < size <= 4 and self._surname(text, hint.start) > 0
-            and not self._not.match(text, hint.start)
+            hint.label == "person" and least <= hint.end - hint.start <= _LONGEST_PERSON
+            and self._surname(text, hint.start) > 0 and not self._not.match(text, hint.start)
         )  # fmt: skip
+
+    def _confirms_body(self, text: str, hint: Hint) -> bool:
+        """A model's organisation counts when it is long enough for a name of its own and written in Han characters."""
+        size = hint.end - hint.start
+        if hint.label != "organization" or not self._least["hint.body.least"] <= size <= _LONGEST_BODY:
+            return False
+        return _ALL_HAN.fullmatch(text, hint.start, hint.end) is not None and hint.text not in self._generic
 
     # ------------------------------------------------------------------ organisations
     def _bodies(self, text: str) -> Iterator[tuple[int, int]]:
