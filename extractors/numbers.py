@@ -32,12 +32,14 @@ _POWER = re.compile(r"(?<![0-9.])([0-9]{1,6}(?:\.[0-9]{1,10})?)([eE]|\^)([+-]?[0
 # millimetres or bytes, and count only where a production asks for a ``figure`` (money).
 _SCALES = {
     "hundred": 100, "thousand": 1000, "thousands": 1000, "million": 10**6, "millions": 10**6, "mln": 10**6,
-    "mio": 10**6, "billion": 10**9, "billions": 10**9, "bln": 10**9, "bn": 10**9, "trillion": 10**12, "tn": 10**12,
-    "k": 1000, "lakh": 10**5, "lakhs": 10**5, "lac": 10**5, "lacs": 10**5, "crore": 10**7, "crores": 10**7,
-    "dozen": 12, "dozens": 12,
+    "mio": 10**6, "billion": 10**9, "billions": 10**9, "bln": 10**9, "bn": 10**9, "mrd": 10**9, "trillion": 10**12,
+    "tn": 10**12, "k": 1000, "lakh": 10**5, "lakhs": 10**5, "lac": 10**5, "lacs": 10**5, "crore": 10**7,
+    "crores": 10**7, "dozen": 12, "dozens": 12,
 }  # fmt: skip
 _LOOSE = {"m": 10**6, "mm": 10**6, "mn": 10**6, "mil": 10**6, "mill": 10**6, "b": 10**9, "g": 10**9, "cr": 10**7,
           "t": 10**12, "thou": 1000}  # fmt: skip
+_SHORTENED = frozenset({"mio", "mrd", "mln", "bln"})
+_DOTTED = re.compile(r"\. ?(?:[$€£¥]|[A-Z]{3}(?![A-Za-z])|[a-z])")  # 1,5 Mio. EUR; not at the end of a sentence
 _SCALE = re.compile(
     r" ?-?(" + "|".join(sorted((*_SCALES, *_LOOSE), key=len, reverse=True)) + r")(?![a-z])", re.IGNORECASE
 )
@@ -127,6 +129,8 @@ def _scaled(text: str, start: int, end: int, num: Num, safe: bool) -> Iterator[E
         kind = "number" if safe and (sure or capital) else "figure"
         scaled = num.times(Decimal(factor)).lending(factor)
         yield Edge(kind, start, scale.end(), scaled, "numbers.arabic", 1, 1)
+        if word in _SHORTENED and _DOTTED.match(text, scale.end()):
+            yield Edge(kind, start, scale.end() + 1, scaled, "numbers.arabic", 1, 1)
         if word in english.MULTIPLES:  # 4 thousand 3 hundred and 21; 3 million and a half
             longer = english.words(text[start : end + english.LONGEST].lower(), 0)
             if longer is not None and start + longer[1] > scale.end():

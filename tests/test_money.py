@@ -82,7 +82,8 @@ def test_bounds_and_ranges_are_part_of_the_sum(said: Said, text: str, expected: 
 @pytest.mark.parametrize(
     ("text", "per"),
     [
-        ("$3,300 a month", "P1M"), ("每月5200元", "P1M"), ("5200元/月", "P1M"), ("$40 per hour", "PT1H"),
+        ("$3,300 a month", "P1M"), ("每月5200元", "P1M"), ("5200元/月", "P1M"),
+        ("3千元一平", "平方米"), ("$1,000-a-month", "P1M"), ("$40 per hour", "PT1H"),
         ("$ 1.34 a share", "share"), ("每平米3万元", "平方米"), ("$500 monthly", "P1M"),
     ],
 )  # fmt: skip
@@ -187,6 +188,7 @@ def test_a_sign_that_nothing_settles_leaves_the_currency_open(
     [
         ("收入(万元):1,200", "12000000 CNY"), ("收入（人民币万元）：1,200", "12000000 CNY"), ("订金(元)500", "500 CNY"),
         ("Revenue ($m): 120", "120000000 USD"), ("Sales (in thousands of USD): 85", "85000 USD"),
+        ("300（万元）", "3000000 CNY"), ("1,5 Mio. €", "1500000 EUR"),
         ("Price (USD): 500", "500 USD"), ("(USD): $500", "500 USD"), ("(万元):300万元", "3000000 CNY"),
     ],
 )  # fmt: skip

@@ -274,6 +274,37 @@ def test_dots_before_a_digit_are_no_decimal_point(said: Said) -> None:
     assert said("1.2.3") == []
 
 
+@pytest.mark.parametrize(
+    ("text", "figure", "per"),
+    [("三千一平", "3000", "平方米"), ("5000一个月", "5000", "P1M"), ("两万一年", "20000", "P1Y")],
+)
+def test_the_last_one_is_what_the_price_is_for(found: Find, text: str, figure: str, per: str) -> None:
+    (mention,) = found(text).mentions
+    assert (mention.value.canonical, getattr(mention.value, "per", None)) == (figure, per)
+
+
+def test_a_unit_left_out_stays_a_tenth(said: Said) -> None:
+    assert said("一万一") == ["number 11000"]
+    assert said("两百一") == ["number 210"]
+    assert said("三千一百") == ["number 3100"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("不到一半", ["number <0.5"]), ("一半以上", ["number >=0.5"]), ("另一半", []),
+        ("half a percent", ["percent 0.5%"]),
+        ("提高了1.5个百分点到12%", ["percent 1.5%", "percent 12%"]), ("千把人", ["quantity ~1000 人"]), ("万把锁", []),
+        ("万八千块", ["money ~8000..10000 CNY"]), ("一百来号人", ["quantity ~100 号人"]),
+        ("在三到五套之间", ["quantity 3..5 套"]),
+        ("between 1,500 and 2,000 units", ["quantity 1500..2000 units"]), ("EBITDA of (12.3)m", []),
+        ("hundreds of thousands of users", ["quantity ~100000..1000000 users"]),
+    ],
+)  # fmt: skip
+def test_loose_talk_gives_no_exact_figure(said: Said, text: str, expected: list[str]) -> None:
+    assert said(text) == expected
+
+
 def test_a_score_is_no_ratio(found: Find) -> None:
     assert [getattr(m.value, "unit", None) for m in found("比分3比2").mentions] == [None, None]
 

@@ -183,6 +183,13 @@ def ordinal(number: Num) -> Measure | None:
     return Measure(number, "rank", ORDINAL) if whole and number.bound == "=" and not number.approx else None
 
 
+@function("for_one", gives="priced")
+def for_one(number: Num, per: str) -> Measure | None:
+    """三千一平, 5000一个月: so many for one, of what is not said."""
+    size = number.amount if number.amount is not None else number.high
+    return Measure(number, "each", None, per) if size is not None and size >= 100 else None
+
+
 @function("to_one", gives="odds")
 def to_one(first: Num, second: Num) -> Measure | None:
     """A ratio of 3 to 2: the quotient, marked by its unit."""
@@ -272,7 +279,7 @@ def fields(num: Num) -> dict[str, Any]:
 def finish_number(value: Num | Measure, context: Context, place: Place) -> NumberValue | MoneyValue | Refusal | None:
     """A bare number; one Chinese digit alone (一 in 一下) and units alone (千万 in 千万别) say nothing."""
     if isinstance(value, Measure):
-        return None if _no_rank(place) else NumberValue(**fields(value.num), unit=value.unit)
+        return None if _no_rank(place) else NumberValue(**fields(value.num), unit=value.unit, per=value.per)
     alone = place.text == place.normalized.text.strip(" \n.。!！")
     if place.text.lower().split()[-1] == "one" and value.amount == 1 and not alone:
         return None  # which one, that one, some one

@@ -85,6 +85,7 @@ _SOME_OF = frozenset("个块元万岁年天人名件套次条页亿号")
 _LOOSELY = {"百八十": 100, "千八百": 1000, "万八千": 10000}  # said of what comes near a hundred, a thousand …
 _HANDFUL = {"百": 100, "千": 1000, "万": 10**4}  # 千把人: some thousand
 _HANDFUL_OF = frozenset("人块个元斤字亩")
+_PER_ONE = frozenset("平个月年天日周斤公人位套间张晚次件台股份只辆亩吨瓶盒箱桶条度页")
 _FEW = (Decimal(1), Decimal(10))
 
 
@@ -179,6 +180,8 @@ def _whole(text: str, at: int) -> _Read | None:
         ):
             break  # 80万3月5号: the 3 belongs to the date
         short = skipped == end and result is not None and factor == 1 and section.end - skipped == 1
+        if short and unit >= 100 and _an_article(text, skipped):
+            break
         if short and alone and unit >= 100 and num.amount is not None and num.amount:
             num = num.times(Decimal(unit) / 10)  # 一万二: the unit left out is the next lower one
         elif short and num.low is not None and unit >= 100:
@@ -192,6 +195,11 @@ def _whole(text: str, at: int) -> _Read | None:
         if factor == 1:
             break
     return None if result is None else _softened(text, result)
+
+
+def _an_article(text: str, at: int) -> bool:
+    """三千一平, 一万一个月: the last 一 begins what the price is for."""
+    return text[at] == "一" and text[at + 1 : at + 2] in _PER_ONE
 
 
 def _lent(unit: int) -> int:
@@ -236,6 +244,8 @@ def _section(text: str, at: int, first: bool) -> _Read | None:
         if factor >= last or (found is not None and num.amount is not None and num.amount >= 10 and factor > 1):
             break
         if factor == 1 and found is not None and zero == end and stop - zero == 1 and unit >= 100:
+            if _an_article(text, zero):
+                break
             num = num.times(Decimal(unit) / 10)  # 两百五
         elif factor == 1 and found is not None and zero == end and text[zero].isascii():
             break  # 5百23 is no number
