@@ -14,8 +14,9 @@ from ..text import Normalized
 # same state of a production are enough, since the ways differ only in how the inner parts were grouped.
 MAX_LEAVES = 14
 MAX_WAYS = 4
-# Sets of types remembered with what they lead to: some 20 kB each, so that a process stays below 50 MB of them.
-MAX_REMEMBERED = 2000
+# Sets of types remembered with what they lead to. Most lead where another one led already and share it: some 3 kB
+# each, so that a process stays below 30 MB of them.
+MAX_REMEMBERED = 8000
 
 
 class Edge(NamedTuple):
@@ -116,34 +117,44 @@ class Network:
     def __init__(self) -> None:
         self.root = Node()
         self.exposed: frozenset[str] = frozenset()  # types that are worth finding although they are no mention
-        self._rules: list[tuple[int, frozenset[str], Reduction]] = []  # all needs as bits, symbols read, result
+        self._rules: list[tuple[tuple[frozenset[str], ...], frozenset[str], Reduction]] = []  # needs, reads, result
         self._states: dict[Reduction, set[Node]] = {}
-        self._users: dict[str, list[tuple[int, int]]] = {}  # symbol → rules that need it, and for which bit
+        self._users: dict[str, int] = {}  # symbol → how many needs it satisfies
+        self._watched: dict[str, list[int]] = {}  # symbol → rules to look at when it is there: once for each rule
         self._reach: dict[frozenset[str], Reach] = {}
+        self._same: dict[tuple[frozenset[str], frozenset[Reduction]], Reach] = {}
 
     def add(self, items: tuple[Item, ...], reduction: Reduction) -> None:
         """Add one sequence; absent optional items are spelled out as further paths."""
-        needed = [item.symbols for item in items if not item.optional]
         read = frozenset().union(*(item.symbols for item in items))
-        for bit, choice in enumerate(needed):
-            for symbol in sorted(choice):
-                self._users.setdefault(symbol, []).append((len(self._rules), 1 << bit))
-        self._rules.append(((1 << len(needed)) - 1, read, reduction))
+        for symbol in read:
+            self._users[symbol] = self._users.get(symbol, 0) + 1
+        self._rules.append((tuple(item.symbols for item in items if not item.optional), read, reduction))
         self._add(self.root, items, 0, (), reduction)
 
-    def reach(self, present: frozenset[str]) -> Reach:
+    def close(self) -> None:
+        """Let each production be looked at only when its rarest need is there; nothing is added afterwards."""
+        for number, (needs, _, _) in enumerate(self._rules):
+            rarest = min(needs, key=lambda need: (sum(self._users[symbol] for symbol in need), sorted(need)))
+            for symbol in rarest:
+                self._watched.setdefault(symbol, []).append(number)
+
+    def reach(self, types: Iterable[str]) -> Reach:
         """What parts of these types can lead to. Remembered for each set: a text has few kinds of clusters."""
+        present = frozenset(self._users.keys() & types)
         known = self._reach.get(present)
         if known is None:
             if len(self._reach) >= MAX_REMEMBERED:
                 self._reach.clear()
+                self._same.clear()
             known = self._reach[present] = self._closure(present)
         return known
 
-    def _closure(self, present: frozenset[str]) -> Reach:
+    def _closure(self, present: Iterable[str]) -> Reach:
         """Forward: which productions can hold at all; backward: which of them can serve a mention or exposed part."""
         have: set[str] = set()
-        met: dict[int, int] = {}
+        full: set[int] = set()
+        waiting: dict[str, list[int]] = {}  # a need that was not there when its production was looked at
         makers: dict[str, list[int]] = {}
         work: list[int] = []
         todo = list(present)
@@ -152,11 +163,17 @@ class Network:
             if symbol in have:
                 continue
             have.add(symbol)
-            for number, bit in self._users.get(symbol, ()):
-                before = met.get(number, 0)
-                met[number] = now = before | bit
-                full, _, reduction = self._rules[number]
-                if now == full and before != full:
+            for number in (*self._watched.get(symbol, ()), *waiting.get(symbol, ())):
+                if number in full:
+                    continue
+                needs, _, reduction = self._rules[number]
+                for need in needs:
+                    if need.isdisjoint(have):
+                        for other in need:
+                            waiting.setdefault(other, []).append(number)
+                        break
+                else:
+                    full.add(number)
                     makers.setdefault(reduction.type, []).append(number)
                     todo.append(reduction.type)
                     if reduction.kind is not None or reduction.type in self.exposed:
@@ -166,11 +183,16 @@ class Network:
         while work:
             _, read, reduction = self._rules[work.pop()]
             serving.add(reduction)
-            for symbol in read & have - live:
-                live.add(symbol)
-                work.extend(makers.get(symbol, ()))
-        states = frozenset().union(*(self._states[reduction] for reduction in serving))
-        return Reach(frozenset(live), frozenset(serving), states)
+            for symbol in read:
+                if symbol in have and symbol not in live:
+                    live.add(symbol)
+                    work.extend(makers.get(symbol, ()))
+        key = (frozenset(live), frozenset(serving))
+        known = self._same.get(key)
+        if known is None:
+            states = frozenset().union(*(self._states[reduction] for reduction in serving))
+            known = self._same[key] = Reach(*key, states)
+        return known
 
     def _add(
         self, node: Node, items: tuple[Item, ...], read: int, bound: tuple[tuple[str, int], ...], reduction: Reduction
@@ -221,7 +243,7 @@ def parse(leaves: Iterable[Edge], text: str, network: Network) -> list[Edge]:
     """Every part that the grammar finds, leaves included: one per span and type."""
     found: list[Edge] = []
     for run in clusters(leaves, text):
-        reach = network.reach(frozenset([edge.type for edge in run]))
+        reach = network.reach([edge.type for edge in run])
         ends = [e for e in run if e.kind is not None or e.type in network.exposed or e.type in reach.symbols]
         found.extend(_parse_run(ends, text, network, reach) if reach.reductions else ends)
     return found

@@ -57,6 +57,7 @@ class Compiler:
         if self.problems:
             raise GrammarProblems(self.problems)
         self.grammar.exposed = self.grammar.network.exposed = frozenset(exposed)
+        self.grammar.network.close()
         self.grammar.matcher.close()
         return self.grammar
 
