@@ -14,7 +14,7 @@ from .llm_polish.rewrite import Endpoint, polish
 from .model import MemoryItem, Outcome, Turn
 from .rules.capture import capture
 from .rules.ruleset import Ruleset
-from .settings import Settings
+from .settings import Settings, SettingsError
 
 if TYPE_CHECKING:
     from .store.engine import Store
@@ -40,10 +40,11 @@ def polish_waiting(
 ) -> list[tuple[str, str, str]]:
     """Reword waiting sentences one by one: (item, outcome, sentence that stands).
 
-    The endpoint is asked outside any transaction; each answer and its verdict are a record of the log.
+    The endpoint is asked outside any transaction; each answer and its verdict are a record of the log. SettingsError
+    when no endpoint is set.
     """
     if not settings.llm_url:
-        return []
+        raise SettingsError("RECORDARI_LLM_URL: no endpoint is set. Give the base URL of an OpenAI-compatible server")
     endpoint = Endpoint(
         settings.llm_url, settings.llm_model, settings.llm_key.get_secret_value(), settings.llm_timeout
     )  # fmt: skip

@@ -43,7 +43,7 @@ def play(memory: Memory, name: str) -> list[Receipt]:
     turns = [read_turn(json.loads(line), memory.settings.max_turn_chars) for line in example(name)]
     for turn in turns:
         receipt = memory.take(turn)
-        show.show_receipt(turn.text, turn.speaker, memory.scan(turn), receipt)
+        show.show_receipt(turn, memory.scan(turn), receipt)
         receipts.append(receipt)
     items = memory.items(principal=turns[0].entity)
     console.print(show.items_table(items, f"Remembered after {name}"))

@@ -7,15 +7,17 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ..intake import Incoming
 from ..model import Decision, MemoryItem, Receipt, Refused, Scan
 from .batch import item_fields
 from .streams import emit
 
 console = Console()
+WIDE = 110  # columns of a terminal that a table of items needs
 
 # One colour a family of kinds, the same everywhere.
 COLOURS = {
@@ -41,11 +43,13 @@ def marked(text: str, scan: Scan, refused: Sequence[Refused] = ()) -> Text:
     return line
 
 
-def decision_line(decision: Decision) -> Text:
-    """One decision in one line: action, reason, place and value."""
+def decision_line(decision: Decision, principal: str | None = None) -> Text:
+    """One decision in one line: action, reason, whose when it is not the principal's, place and value."""
     line = Text("    ")
     line.append(f"{decision.action:<9}", ACTIONS[decision.action])
     line.append(f" {decision.reason:<21}", "dim" if decision.action == "IGNORE" else "")
+    if principal is not None and decision.entity not in {None, principal}:
+        line.append(f" {decision.entity}:", "italic")
     if decision.slot:
         where = decision.slot + (f"[{decision.qualifier}]" if decision.qualifier else "")
         line.append(f" {where}", "bold")
@@ -64,11 +68,15 @@ def day(moment: datetime | None) -> str:
     return moment.isoformat(sep=" ", timespec="minutes") if moment else ""
 
 
-def items_table(items: Iterable[MemoryItem], title: str, *, history: bool = False) -> Table:
-    """Items as a table; ``history`` adds the period in which each version was true."""
+def items_table(items: Iterable[MemoryItem], title: str, *, history: bool = False) -> RenderableType:
+    """Items as a table; ``history`` adds the period in which each version was true. On a narrow terminal each item
+    has a line and its sentence one below: columns of ten characters cannot be read."""
+    narrow = console.width < WIDE
+    names = ("item", "v", "entity", "slot", "value", "status", *(("from", "to") if history else ()), "sentence")
     table = Table(title=title, title_justify="left", header_style="bold", expand=False)
-    for name in ("item", "v", "entity", "slot", "value", "status", *(("from", "to") if history else ()), "sentence"):
-        table.add_column(name, overflow="fold")
+    for name in names:
+        table.add_column(name, overflow="fold", no_wrap=name == "item")
+    lines = [Text(title, "italic")]
     for item in items:
         # Text, not str: rich would read "[legal fee]" as markup and swallow it.
         place = Text(item.slot + (f"[{item.qualifier}]" if item.qualifier else ""))
@@ -76,10 +84,11 @@ def items_table(items: Iterable[MemoryItem], title: str, *, history: bool = Fals
         if item.polarity == "negated":
             value.append(" (negated)", "red")
         period = (day(item.valid_from), day(item.valid_to)) if history else ()
-        table.add_row(
-            item.id[:12], str(item.version), Text(item.entity), place, value, item.status, *period, Text(item.sentence)
-        )
-    return table
+        cells = (item.id[:12], str(item.version), Text(item.entity), place, value, item.status, *period)
+        table.add_row(*cells, Text(item.sentence))
+        lines.append(Text("  ").join(cell if isinstance(cell, Text) else Text(cell, "dim") for cell in cells))
+        lines.append(Text(f"    {item.sentence}"))
+    return Group(*lines) if narrow else table
 
 
 def show_items(items: Sequence[MemoryItem], *, as_json: bool = False, title: str = "Remembered") -> None:
@@ -155,6 +164,9 @@ def show_report(report: Any, *, as_json: bool = False) -> int:
 
 def show_polished(outcomes: Sequence[tuple[str, str, str]]) -> None:
     """Print what became of each sentence: item, outcome, sentence."""
+    if not outcomes:
+        console.print(Text("no sentence waits to be reworded", "dim"))
+        return
     table = Table(header_style="bold")
     for name in ("item", "outcome", "sentence"):
         table.add_column(name, overflow="fold")
@@ -163,10 +175,10 @@ def show_polished(outcomes: Sequence[tuple[str, str, str]]) -> None:
     console.print(table)
 
 
-def show_receipt(text: str, speaker: str, scan: Scan, receipt: Receipt) -> None:
+def show_receipt(turn: Incoming, scan: Scan, receipt: Receipt) -> None:
     """A turn and what became of it."""
-    line = Text(f"{speaker:>9}  ", "bold" if speaker == "user" else "dim")
-    line.append_text(marked(text, scan))
+    line = Text(f"{turn.speaker:>9}  ", "bold" if turn.speaker == "user" else "dim")
+    line.append_text(marked(turn.text, scan))
     console.print(line)
     for decision in receipt.decisions:
-        console.print(decision_line(decision))
+        console.print(decision_line(decision, turn.entity))
