@@ -16,6 +16,7 @@ __all__ = ["Num", "digits", "numbers"]
 # A number as printed, in one piece; which conventions it can follow is decided by _figure.
 _PRINTED = re.compile(r"[0-9]{1,30}(?:[.,' ][0-9]{1,30}){0,8}|\.[0-9]{1,10}")
 _DIGIT = re.compile(r"[0-9]")
+_LETTER = re.compile(r"[a-z]")
 _DIGITS = re.compile(r"(?<![0-9])[0-9]{1,8}(?![0-9])")
 _GROUPED = re.compile(r"[0-9]{1,3}(?:(?:,[0-9]{3})+|(?:,[0-9]{2})+,[0-9]{3})(?:\.[0-9]{1,10})?")
 _CONTINENTAL = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]{1,10}|[0-9]{1,3}(?:\.[0-9]{3}){2,}")
@@ -74,6 +75,8 @@ def numbers(normalized: Normalized) -> Iterator[Edge]:
             base, power = Decimal(match[1]), int(match[3])
             value = base ** min(power, 30) if match[2] == "^" else base.scaleb(power)
             yield Edge("number", match.start(), match.end(), Num(value), "numbers.arabic", 1, 1)
+    if _LETTER.search(normalized.lower) is None:
+        return
     for start, end, value, scale, latent in english.find(normalized.lower):
         weight = 1 if latent else 0
         yield Edge("number", start, end, Num(value, scale=scale), "numbers.english", 1, weight, latent)

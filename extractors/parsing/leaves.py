@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import re2
 
 from ..text import Normalized
+from ..words import lazy
 from .chart import Edge, Test
 
 # Named character classes for ``unless`` and ``when``; the first form is looked for before the span, the second after.
@@ -43,9 +44,9 @@ class Word(NamedTuple):
 
 
 @cache
-def compiled(source: str, flags: int = 0) -> re.Pattern[str]:
+def compiled(source: str) -> re.Pattern[str]:
     """A pattern, compiled when it is first needed: most patterns of a rule set never are in one process."""
-    return re.compile(source, flags)
+    return re.compile(source)
 
 
 class Pattern(NamedTuple):
@@ -326,6 +327,7 @@ def _left(side: Side, within: int | None) -> Callable[[str, int], bool] | None:
     width = WINDOW if within is None else within
     if within is None and not source and words is not None:
         return words.ends_at
+    pattern = lazy(source, re.IGNORECASE)
 
     def test(text: str, start: int) -> bool:
         first = start - width if start > width else 0
@@ -336,7 +338,7 @@ def _left(side: Side, within: int | None) -> Callable[[str, int], bool] | None:
             first += max((m.end() for m in _CLAUSE_END.finditer(text[first:start])), default=0)
             if words is not None and words.within(text, first, start):
                 return True
-        return bool(source) and compiled(source, re.IGNORECASE).search(text, first, start) is not None
+        return bool(source) and pattern.search(text, first, start) is not None
 
     return test
 
@@ -350,16 +352,17 @@ def _right(side: Side, within: int | None) -> Callable[[str, int], bool] | None:
     source = f"{opening}(?:{'|'.join(side.patterns)})" if side.patterns else ""
     if within is None and not source and words is not None:
         return words.starts_at
+    pattern = lazy(source, re.IGNORECASE)
 
     def test(text: str, end: int) -> bool:
         if within is None:
             if words is not None and words.starts_at(text, end):
                 return True
-            return bool(source) and compiled(source, re.IGNORECASE).match(text, end) is not None
+            return bool(source) and pattern.match(text, end) is not None
         stop = _CLAUSE_END.search(text[end : end + within])
         last = min(len(text), end + (stop.start() if stop else within))
         if words is not None and words.within(text, end, last):
             return True
-        return bool(source) and compiled(source, re.IGNORECASE).search(text, end, last) is not None
+        return bool(source) and pattern.search(text, end, last) is not None
 
     return test
