@@ -46,6 +46,11 @@ def times(text: str, now: str | None = WEDNESDAY) -> list[str]:
         ("from 10/22 to 11/1", "2026-10-22/2026-11-01"),
         ("blocked for the day", "2026-03-18"),
         ("the 19th century", "1800/1899"),
+        ("the past 2.5 years", "2023-09-18/2026-03-17"),
+        ("the last two weeks of July", "2026-07-20/2026-08-02"),
+        ("last 3 days of the year", "2026-12-29/2026-12-31"),
+        ("Thanksgiving week", "2026-11-23/2026-11-29"),
+        ("2027 Christmas", "2027-12-25"),
     ],
 )
 def test_periods_are_counted_named_and_numbered(text: str, expected: str) -> None:
@@ -78,13 +83,17 @@ def test_other_weeks_quarters_and_fractions_are_no_periods(text: str) -> None:
         ("on the 27 at 2 pm", "2026-03-27T14:00"),
         ("on the 27 from 2pm to 4pm", "2026-03-27T14:00/2026-03-27T16:00"),
         ("between 3 and 8am next Monday", "2026-03-23T03:00/2026-03-23T08:00"),
-        ("from 3:00 to 4:00 tomorrow", "2026-03-19T03:00/2026-03-19T04:00"),
+        ("from 3:00 to 4:00 tomorrow", "2026-03-19T15:00/2026-03-19T16:00"),
         ("from 2 pm until tomorrow at 4", "2026-03-18T14:00/2026-03-19T16:00"),
         ("at 7:30 PM on Fri, Sep 18", "2026-09-18T19:30"),
-        ("I'll be out from 5 to 7", "T05:00/T07:00"),
+        ("I'll be out from 5 to 7", "T17:00/T19:00"),
         ("Call me before lunch", "../T12:00"),
         ("send it by EOD", "../T24:00"),
         ("tomorrow lunch", "2026-03-19T12:00/2026-03-19T14:00"),
+        ("Friday at 4", "2026-03-20T16:00"),
+        ("Friday at 04:00", "2026-03-20T04:00"),
+        ("Friday at 9", "2026-03-20T09:00"),
+        ("6pm Pacific time", "T18:00"),
     ],
 )
 def test_clocks_are_read_as_spoken_and_joined_to_their_day(text: str, expected: str) -> None:
@@ -114,6 +123,8 @@ def test_a_meal_and_a_score_are_no_part_of_the_clock(text: str, expected: list[s
         ("I'm off Tuesday afternoons", "RRULE:FREQ=WEEKLY;BYDAY=TU"),
         ("I'm out mornings", "RRULE:FREQ=DAILY"),
         ("I train in the mornings", "RRULE:FREQ=DAILY"),
+        ("every 2nd Tuesday", "RRULE:FREQ=WEEKLY;INTERVAL=2;BYDAY=TU"),
+        ("at 8 every day", "RRULE:FREQ=DAILY;BYHOUR=8;BYMINUTE=0"),
     ],
 )
 def test_a_plural_repeats(text: str, expected: str) -> None:

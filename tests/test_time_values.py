@@ -43,7 +43,7 @@ def times(text: str) -> list[str]:
         ("90 minutes", "PT90M"),
         ("4-6个工作日", "P4BD..P6BD"),
         ("4-6 business days", "P4BD..P6BD"),
-        ("Net 30", "P30D"),
+        ("Net 30", "<=invoice_date+P30D"),
         ("两年半", "P2Y6M"),
         ("一个半小时", "PT1H30M"),
         ("two and a half years", "P2Y6M"),

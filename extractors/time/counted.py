@@ -177,7 +177,7 @@ def _window(node: Window, bases: list[Period], now: datetime) -> list[Period]:
     if clocked:
         return [rolling, counted]
     exact = _between(now, move(now, node.length, node.sign), "second")
-    if node.rolling:
+    if node.rolling or any(amount.denominator > 1 for _, amount in node.length.parts):
         return [rolling, counted, exact]
     if len(node.length.parts) == 1 and node.length.parts[0][1] == 1:
         counted = replace(counted, single=True)
