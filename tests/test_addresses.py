@@ -45,6 +45,18 @@ def parts(text: str) -> dict[str, str]:
         ("棠岭路200号12楼", "road 棠岭路 | number 200号 | unit 12楼"),
         ("寄到翠湖路60号3栋2单元304室", "road 翠湖路 | number 60号 | building 3栋 | unit 2单元304室"),
         ("3栋304室", "building 3栋 | unit 304室"),
+        ("我住在晚晴小区3号楼", "poi 晚晴小区 | building 3号楼"),
+        ("住晚晴花园5期12幢2单元", "poi 晚晴花园 | building 5期12幢 | unit 2单元"),
+        ("明月路18号院5号楼", "road 明月路 | number 18号院 | building 5号楼"),
+        ("明月路18号楼305室", "road 明月路 | building 18号楼 | unit 305室"),
+        (
+            "台北市中山区明月路三段18号7楼之2",
+            "province 台湾省 | city 台北市 | district 中山区 | road 明月路三段 | number 18号 | unit 7楼之2",
+        ),
+        (
+            "深圳市南山区科技园北区3栋",
+            "province 广东省 | city 深圳市 | district 南山区 | poi 科技园 | building 北区3栋",
+        ),
         ("办公室搬到成都路15号3楼302室", "road 成都路 | number 15号 | unit 3楼302室"),
         ("浙江省杭州市西湖區文三路90號", "province 浙江省 | city 杭州市 | district 西湖区 | road 文三路 | number 90號"),
         ("青岛市市北区延安三路25号", "province 山东省 | city 青岛市 | district 市北区 | road 延安三路 | number 25号"),
@@ -97,6 +109,8 @@ def test_a_road_named_after_a_day_is_a_place_and_no_date(road: str) -> None:
         ("我们在红砖美术馆见", "红砖美术馆"),
         ("就住格林豪泰(北京学清路店)吧", "格林豪泰(北京学清路店)"),
         ("我想去雁栖湖", "雁栖湖"),
+        ("到晚晴广场地铁站2号口", "晚晴广场地铁站2号口"),
+        ("会议在明珠大厦3楼", "明珠大厦"),
     ],
 )
 def test_a_chinese_place_is_found(text: str, place: str) -> None:

@@ -88,6 +88,8 @@ def test_the_segmenter_ends_a_name_that_runs_into_other_words() -> None:
         ("由武汉仲裁委员会仲裁，向北京市海淀区人民法院起诉", ["武汉仲裁委员会", "北京市海淀区人民法院"]),
         ("开户行：招商银行上海分行", ["招商银行上海分行"]),
         ("阿康在星野科技上班", ["星野科技"]),
+        ("名称应为成都惠岭物流", ["成都惠岭物流"]),
+        ("甲方是蓝屿软件。", ["蓝屿软件"]),
     ],
 )
 def test_a_chinese_organisation_begins_after_the_words_before_it(text: str, names: list[str]) -> None:
@@ -102,6 +104,9 @@ def test_a_chinese_organisation_begins_after_the_words_before_it(text: str, name
         "那家银行不错",
         "听说街角那家公司搬走了",
         "高新科技很重要",
+        "我的方向是软件",
+        "供应商是做软件",
+        "乙方为智能汽车",
         "这家公司",
         "贷款银行要求补材料",
     ],

@@ -26,6 +26,7 @@ _FOREIGN = lazy(rf"{_HAN}{{1,8}}(?:·{_HAN}{{1,8}}){{1,3}}")
 _ALL_HAN = lazy(rf"{_HAN}+")
 _LONGEST_BODY = 24
 _LONGEST_PERSON = 4
+_NAMED_REACH = 12
 _BODY_RUN = re.compile(r"[\u4e00-\u9fffA-Za-z0-9()&·]*\Z")
 
 
@@ -62,6 +63,7 @@ class ChineseNames:
         self._called, self._needs_stem = lazy(form["called"]), lazy(form["needs_stem"])
         self._nickname = lazy(rf"(?:{form['nickname']}){_HAN}{{1,2}}")
         self._branch = lazy(rf"(?!{form['branch.not']}){_HAN}{{0,8}}?(?:{form['branch']})")
+        self._named, self._clause_end = lazy(rf"(?:{form['named']})$"), lazy(r"$|[\s,。;!?]")
         self._joined, self._counted = lazy(form["joined"]), lazy(rf"^{_HAN}?(?:{form['counted']})$")
         self._left = alternatives(left.labels["left"])
         self._protected = alternatives(left.labels["protected"])
@@ -219,9 +221,12 @@ class ChineseNames:
                 yield start, end
                 last = end
         for hit in self._trade.finditer(text):
-            if not (self._after.match(text, hit.end()) and hit.end() > last):
+            ends = self._clause_end.match(text, hit.end()) is not None
+            if hit.end() <= last or not (ends or self._after.match(text, hit.end())):
                 continue
             start = self._left_end(text, hit.start(), last)
+            if ends and not self._named.search(text, max(0, start - _NAMED_REACH), start):
+                continue
             if (
                 start < hit.start()
                 and self._is_name(text[start : hit.start()], hit.group())

@@ -71,7 +71,8 @@ class ChineseAddresses:
         for reader in (self._branches, self._landmarks, self._abroad, self._by_context):
             for start, end in reader(text):
                 if not any(exact[start:end]):
-                    yield self._in_division(text, start, end) or self._place(text, start, end)
+                    found = self._in_division(text, start, end) or self._block(text, start, end)
+                    yield found or self._place(text, start, end)
         for name, pattern in (
             ("floor", self.parts.floor),
             ("room", self.parts.room),
@@ -175,9 +176,12 @@ class ChineseAddresses:
             ("unit", self.parts.room),
         ):
             hit = pattern.match(text, at)
-            if hit and not (name in have and name != "unit"):
+            again = name == "unit" or (name == "building" and at == draft.end)  # 5期12幢, 3楼302室
+            if hit and (name not in have or again):
                 if name == "number" and not {"road", "town", "poi"} & set(have) and not draft.chain:
                     continue
+                if name == "number" and "poi" in have and "road" not in have and self.parts.building.match(text, at):
+                    continue  # 幸福小区|3号楼
                 return name, hit.end()
         bare = self.parts.room_alone.match(text, at)
         if bare and {"building", "unit"} & set(have) and at == draft.end:
@@ -198,6 +202,9 @@ class ChineseAddresses:
             if village and draft.chain:
                 options.append((village.end(), "poi"))
             landmark = self._landmark_end(text, at)
+            bare = None if landmark else self._landmark.match(text, at)
+            if bare and draft.chain and len(bare.group()) > 2:  # 南山区|科技园: the only one there
+                landmark = bare.end()
             if landmark:
                 options.append((landmark, "poi"))
         if not options:
@@ -238,8 +245,8 @@ class ChineseAddresses:
         for further in ends[1:]:  # 管局|农贸市场 belongs to the landmark before it
             if further - end <= 6 and not self.parts.joining.search(text, end, further):
                 end = further
-        branch = self.parts.branch.match(text, end)
-        return branch.end() if branch else end
+        behind = self.parts.branch.match(text, end) or self.parts.exit.match(text, end)
+        return behind.end() if behind else end
 
     # ------------------------------------------------------------------ what comes of a draft
     def _finish(self, text: str, draft: Draft) -> Edge | None:
@@ -283,6 +290,15 @@ class ChineseAddresses:
             return None
         draft = Draft(start, end, chain, {"poi": text[chain[-1].end : end]})
         return self._finish(text, draft)
+
+    def _block(self, text: str, start: int, end: int) -> Edge | None:
+        """A landmark with a building behind it is an address: 幸福小区|3号楼. A floor alone leaves it a place."""
+        draft = Draft(start, end, (), {"poi": text[start:end]})
+        self._extend(text, draft)
+        if "building" not in draft.parts:
+            return None
+        value = AddressValue(**draft.parts, full=text[start : draft.end])
+        return Edge("address", start, draft.end, value, self.rule, weight=1, kind="address")
 
     def _branches(self, text: str) -> Iterator[tuple[int, int]]:
         """A shop with its branch: 格林豪泰(学清路店)."""
