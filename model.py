@@ -266,6 +266,8 @@ class Candidate(Model):
     rule: str
     confidence: Literal["high", "medium", "low"] = "high"
     language: Literal["zh", "en"] = "en"
+    valid_from: AwareDatetime | None = Field(None, description="When it becomes true, where its clause says so.")
+    valid_to: AwareDatetime | None = Field(None, description="When it ends, exclusive, where its clause says so.")
 
 
 class SlotTraits(Model):

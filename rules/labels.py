@@ -185,6 +185,7 @@ class Lexicon:
     joins: re.Pattern[str]
     whole: re.Pattern[str]
     whole_end: re.Pattern[str]
+    general: frozenset[str] = frozenset()  # words that name any value of a kind: "amount", 比例
     concepts: Mapping[str, str] = field(default_factory=dict)
     said: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
 
@@ -323,6 +324,7 @@ def lexicon(
         own=words_pattern(by_group.get("self", [])),
         whole=words_pattern(table("labels.whole"), "start"),
         whole_end=words_pattern(table("labels.whole"), "end"),
+        general=frozenset(table("labels.general")),
         concepts=concepts,
         said=Said(patterns),
     )

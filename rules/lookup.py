@@ -9,7 +9,7 @@ from ..extractors.text import normalize
 from ..model import Candidate, Known, MemoryItem, Turn
 from ..values import AddressValue, EmailValue, Magnitude, MoneyValue, PhoneValue, QuantityValue, TimeValue, Value
 from .book import Book
-from .labels import is_head, is_tail, key
+from .labels import is_han, is_head, is_tail, key
 from .parts import adjustable, holds
 from .relation import compare
 
@@ -82,9 +82,28 @@ class Lookup:
 
     def named(self, slot: str, qualifier: str | None, entity: str) -> Found:
         """By slot and label; a label may be the tail (or head) of exactly one live label."""
+        found = self._named(slot, qualifier, entity)
+        if (
+            found.item is not None
+            and (found.how == "matched" or found.item.slot != slot)
+            and self._changes_another(found.item)
+        ):
+            return NOTHING
+        return found
+
+    def _changes_another(self, item: MemoryItem) -> bool:
+        """ "The margin went from 3% to 2%": what was never at three is another value, however near its label is."""
+        c = self.candidate
+        if c.act != "change" or c.old is None or not compatible(c.old, item.value):
+            return False
+        return not (_part_of(c.old, item.value) or _alike(c.old, item.value))
+
+    def _named(self, slot: str, qualifier: str | None, entity: str) -> Found:
         value = self.candidate.value or self.candidate.old
         family = self.book.family(slot)
         items = [i for i in self._live() if i.entity == entity and i.slot in family]
+        if not qualifier:
+            items = [i for i in items if i.slot == slot or self._shares_words(slot, i)]
         if value is not None and self.candidate.patch is None and self.candidate.adjustment is None:
             items = [i for i in items if compatible(value, i.value)]
         own = [i for i in items if i.slot == slot]
@@ -117,6 +136,17 @@ class Lookup:
         if len(chosen) > 1 and changing:
             return Found(rivals=tuple(chosen))
         return NOTHING
+
+    def _shares_words(self, slot: str, item: MemoryItem) -> bool:
+        """True when the words said for a slot may name an item of another one: a penalty is no management fee."""
+        words = self.book.slot_words.get(slot)
+        said = set(words.findall(normalize(self.candidate.surface).lower)) if words is not None else set()
+        theirs = set(self.book.slots[item.slot].words) if item.slot in self.book.slots else set()
+        return (
+            not said
+            or bool(said & (theirs | self.book.lex.general))
+            or any(key(word) in item.qualifier for word in said)
+        )
 
     def by_label(self, label: str, entity: str) -> Found:
         """By a label in whichever slot it names something that fits."""
@@ -186,9 +216,23 @@ class Lookup:
         same = [i for i in items if compare(old, i.value) == "equal" or _alike(old, i.value)]
         if slot is not None:
             same = [i for i in same if i.slot in self.book.family(slot)] or same
+            if isinstance(old, Magnitude | TimeValue):  # two fees may have been equal; a telephone number is one thing
+                same = [i for i in same if self._may_mean(slot, i)]
         if len(same) == 1:
             return Found(same[0], "matched")
         return NOTHING
+
+    def _may_mean(self, slot: str, item: MemoryItem) -> bool:
+        """A label that was said and shares no word with the item's names another value, even if the old ones agree."""
+        label = self.candidate.qualifier
+        if not label:
+            return item.slot == slot or self._shares_words(slot, item)
+        if not item.qualifier:
+            return item.slot == slot or self._names(item.slot, label)
+        one, other = label.split(), item.qualifier.split()
+        if set(one) & set(other):
+            return True
+        return any(a[n : n + 2] in item.qualifier for a in one if is_han(a) for n in range(len(a) - 1))
 
     def by_words(self) -> Found:
         """By a live label (or the slot's own words) that stands in the turn."""

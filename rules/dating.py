@@ -1,0 +1,111 @@
+"""Values dated by their clause: "last year the budget was 500k" is history, "the rent is 7,000 from July" begins then."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from ..model import Candidate
+from ..values import TimeValue
+from .book import Book
+from .view import Place, Segment, View
+
+_DATED = frozenset({"money", "percent", "quantity", "number"})
+_LONG = frozenset(
+    {"month", "quarter", "year"}
+)  # what holds in such a time is a fact about it, no mere moment of saying
+
+
+def dated(seen: View, book: Book, found: list[Candidate]) -> list[Candidate]:
+    """The candidates, those that a time of their clause dates with their validity, and without dates of their own."""
+    taken: set[int] = set()
+    out: list[Candidate] = []
+    for candidate in found:
+        when = _time_of(seen, book, candidate) if _may_be_dated(candidate) else None
+        if when is None:
+            out.append(candidate)
+            continue
+        taken.add(when.index)
+        out.append(_valid(seen, candidate, when))
+    return [c for c in out if c.kind != "time" or taken.isdisjoint(c.mentions)]
+
+
+def _may_be_dated(candidate: Candidate) -> bool:
+    return candidate.kind in _DATED and candidate.slot is not None and candidate.act in {"state", "change", "propose"}
+
+
+def _time_of(seen: View, book: Book, candidate: Candidate) -> Place | None:
+    """The time that says when the value holds: at the head of its clause, or right behind it as where it begins."""
+    value = next((p for p in seen.places if p.index in candidate.mentions and p.mention.start == candidate.start), None)
+    if value is None:
+        return None
+    segment = seen.segment_at(value.start)
+    for place in seen.within(segment.start, segment.end):
+        if place.kind != "time" or place.now or not isinstance(place.mention.value, TimeValue):
+            continue
+        if place.end <= value.start and _heads(seen, book, segment, place, value, candidate):
+            return place
+        if place.start >= value.end and _begins(seen, book, segment, place, value):
+            return place
+    return None
+
+
+def _heads(seen: View, book: Book, segment: Segment, place: Place, value: Place, candidate: Candidate) -> bool:
+    before = book.lex.peel(seen.text[segment.start : place.start]).text
+    if before and before not in (candidate.assertion.reported_by or ""):
+        return False
+    if any(p.wall for p in seen.within(place.end, value.start)):
+        return False
+    gap = seen.low[place.end : value.start]
+    if (
+        gap.startswith(" ")
+        and not book.lex.said["then"].match(gap)
+        and not seen.low[segment.start : place.start].strip()
+    ):
+        return False  # "May 2017 gross margin was 31%": the time is part of the name of the figure
+    if not book.lex.peel(gap).text:
+        return False  # "on May 1 $500": a payment, its day is no validity
+    told = candidate.act == "change" or book.lex.said["states_then"].search(gap.rstrip()) is not None
+    moment = place.mention.value
+    assert isinstance(moment, TimeValue)
+    return told and (moment.grain in _LONG or _open(moment) or gap.startswith("起") or candidate.act == "change")
+
+
+def _begins(seen: View, book: Book, segment: Segment, place: Place, value: Place) -> bool:
+    moment = place.mention.value
+    assert isinstance(moment, TimeValue)
+    gap, rest = seen.low[value.end : place.start], seen.low[place.end : segment.end]
+    opens = book.lex.said["begins_at"].fullmatch(gap.strip()) is not None or (_open(moment) and not gap.strip())
+    return opens and not rest.strip(" .!了吧")
+
+
+def _open(moment: TimeValue) -> bool:
+    return (moment.edtf or "").endswith("/..")
+
+
+def _valid(seen: View, candidate: Candidate, when: Place) -> Candidate:
+    """The candidate with the stretch in which it holds; one that holds now begins when it is said."""
+    moment = when.mention.value
+    assert isinstance(moment, TimeValue)
+    open_end = _open(moment) or seen.text.startswith("起", when.end)
+    begin, end = _at(seen, moment.start), None if open_end else _at(seen, moment.end)
+    now = seen.turn.said_at
+    update: dict[str, object] = {"mentions": (*candidate.mentions, when.index)}
+    if begin is not None and begin > now:
+        update["valid_from"] = begin
+        if candidate.act != "change" and moment.grain in _LONG:
+            update["valid_to"] = end
+        update["assertion"] = candidate.assertion.model_copy(update={"time": "future"})
+    elif begin is not None and end is not None and end <= now and candidate.act != "change":
+        update |= {"valid_from": begin, "valid_to": end}
+        update["assertion"] = candidate.assertion.model_copy(update={"time": "past"})
+    return candidate.model_copy(update=update)
+
+
+def _at(seen: View, iso: str | None) -> datetime | None:
+    if not iso or iso.startswith("."):
+        return None
+    try:
+        read = datetime.fromisoformat(iso)
+    except ValueError:
+        return None
+    return read if read.tzinfo is not None else read.replace(tzinfo=seen.turn.said_at.tzinfo)
