@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from .time.counted import COUNTED
-from .time.holidays import dates_of, lunar_days
+from .time.holidays import LEAP_MONTHS, dates_of, lunar_days
 from .time.lengths import Impossible, Unit, Unplaced, coarser
 from .time.nodes import (  # fmt: skip
     Clock,
@@ -350,13 +350,17 @@ def _inside(time: Time, period: Period) -> Period:
     return _weekday_in(period, time.weekday) if time.weekday is not None else period
 
 
+def _lunar_years(node: Lunar, year: int) -> list[int]:
+    """The years round this one; of a leap month the last and the next that have it."""
+    if not node.leap:
+        return [year - 1, year, year + 1]
+    known = LEAP_MONTHS.get(node.month, ())
+    return [y for y in known if y <= year][-1:] + [y for y in known if y > year][:1]
+
+
 def _lunar(node: Lunar, time: Time, now: datetime, policy: Policy) -> list[Period]:
     outer = _years_said(time, now, policy)
-    years = (
-        [outer.start.year]
-        if outer is not None
-        else [now.year + n for n in (range(-19, 20) if node.leap else (-1, 0, 1))]
-    )  # a leap month returns after 19 years at most
+    years = [outer.start.year] if outer is not None else _lunar_years(node, now.year)
     day = node.day if node.day is not None else time.day
     found: list[Period] = []
     why = "no such day in the Chinese calendar"
@@ -374,7 +378,8 @@ def _lunar(node: Lunar, time: Time, now: datetime, policy: Policy) -> list[Perio
         return found
     today = midnight(now)
     past, coming = [p for p in found if p.end <= today], [p for p in found if p.end > today]
-    if past and (not coming or _just_passed(past[-1], coming[0], today, policy)):
+    nearer = node.leap and past and coming and today - past[-1].end < coming[0].start - today
+    if past and (not coming or nearer or _just_passed(past[-1], coming[0], today, policy)):
         return past[-1:] + coming[:1]
     return coming[:1] + past[-1:]
 

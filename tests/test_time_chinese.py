@@ -232,6 +232,8 @@ def test_workdays_know_the_weekend_that_is_worked_and_refuse_an_unknown_year() -
         ("工作日每天早上9点", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=9;BYMINUTE=0"),
         ("每周一下午八点都开会", "FREQ=WEEKLY;BYDAY=MO;BYHOUR=20;BYMINUTE=0"),
         ("每两周一次", "FREQ=WEEKLY;INTERVAL=2"),
+        ("每隔一天", "FREQ=DAILY;INTERVAL=2"),
+        ("周一到周五每天9点", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=9;BYMINUTE=0"),
     ],
 )
 def test_rhythms_may_have_several_days(text: str, expected: str) -> None:
@@ -326,6 +328,16 @@ def test_what_no_calendar_and_no_clock_has_is_refused(text: str) -> None:
     scanned = found(text)
     assert [m for m in scanned.mentions if m.kind == "time"] == []
     assert [r.kind for r in scanned.refused] == ["time"]
+
+
+@pytest.mark.parametrize("text", ["2月30日后三天", "星期天2月29日31到13月", "4月31日的前一天", "2月30日起三个工作日内"])
+def test_nothing_is_counted_from_a_day_that_does_not_exist(text: str) -> None:
+    assert "-04-" not in "".join(times(text))
+    assert found(text).refused
+
+
+def test_a_leap_month_without_a_year_is_the_last_or_next_there_is() -> None:
+    assert times("闰六月初一") == ["2025-07-25"]
 
 
 @pytest.mark.parametrize(

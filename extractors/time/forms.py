@@ -136,6 +136,16 @@ def symbolic(anchor: str, length: Length | None = None, sign: int = 1, operator:
     return Symbolic(anchor, length, sign, cast(Bound, operator if operator != "=" else said))
 
 
+@function("counted_event", gives="symbolic")
+def counted_event(anchor: str, n: Any, unit: str, sign: int = 1) -> Symbolic | None:
+    """The third anniversary of an event, the fifth business day after it."""
+    number = n.day if isinstance(n, Time) else whole(n)
+    if number is None or number < 1:
+        return None
+    made = unit_length(number, unit)
+    return None if made is None else symbolic(anchor, made, sign)
+
+
 @function("every", gives="repeat")
 def every(unit: str, n: Any = 1) -> Recurrence | None:
     """Every unit, or every n units."""
@@ -185,7 +195,12 @@ def weekdays(first: int, last: int) -> Recurrence:
     return Recurrence("week", 1, tuple(range(first, last + 1)))
 
 
-_RHYTHMS: dict[str, tuple[Unit, int]] = {"fortnight": ("week", 2), "two_months": ("month", 2), "ten_days": ("day", 10)}
+_RHYTHMS: dict[str, tuple[Unit, int]] = {
+    "two_days": ("day", 2),
+    "fortnight": ("week", 2),
+    "two_months": ("month", 2),
+    "ten_days": ("day", 10),
+}
 
 
 @function("repeat", gives="repeat")

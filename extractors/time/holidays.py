@@ -192,6 +192,21 @@ _CALENDARS = {
 }
 
 
+# Years with a leap month, by its number (1950 to 2100, by lunar_python 1.4.8): to ask the calendar for each is slow.
+LEAP_MONTHS: dict[int, tuple[int, ...]] = {
+    2: (2004, 2023, 2042, 2099),
+    3: (1955, 1966, 1993, 2031, 2050, 2061, 2080),
+    4: (1963, 1974, 1982, 2001, 2012, 2020, 2058, 2069, 2077, 2088, 2096),
+    5: (1952, 1971, 1990, 1998, 2009, 2028, 2039, 2047, 2066, 2085),
+    6: (1960, 1979, 1987, 2017, 2025, 2036, 2055, 2074, 2093),
+    7: (1968, 2006, 2044, 2063, 2082),
+    8: (1957, 1976, 1995, 2052, 2071, 2090),
+    9: (2014,),
+    10: (1984,),
+    11: (2033,),
+}
+
+
 @lru_cache(maxsize=1024)
 def lunar_days(year: int, month: int, day: int | None, leap: bool = False) -> tuple[date, date]:
     """First day and day after the last of a day (or month) of the Chinese calendar."""
