@@ -13,7 +13,6 @@ from .gazetteer import gazetteer
 
 _CAPITAL = r"(?<![A-Za-zÀ-ɏ])[A-ZÀ-Þ][A-Za-zÀ-ɏ'’.\-]{0,40}"  # bounded: a wall of capitals takes no quadratic time
 _CITY = 100  # thousands of people: a larger city needs no preposition when it is capitalised
-_STOP_NAME = re.compile(r" ((?:[A-Za-z']+ ){1,2})(?:street|cross|station|airport|terminal)\b", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W\d_][\w'-]*(?: [^\W\d_][\w'-]*){0,2}")
 _LONGER_NAME = re.compile(r" [A-Z][a-z]+")
 _LEADING_WORD = re.compile(r"[\w'’.\-&]+ ?")
@@ -34,6 +33,9 @@ class EnglishPlaces:
         landmark = alternatives(places.labels["landmark"]).pattern
         self._landmark = lazy(rf"(?:{_CAPITAL} (?:(?:of|and|the|&) )*){{1,4}}(?i:{landmark})")
         self._not = frozenset(lookup("words.person.not.en").entries()) - frozenset(places.labels["landmark"])
+        form = places.patterns
+        self._stop_name = lazy(rf" ((?:[A-Za-z']+ ){{1,2}})(?:{form['stop_name']})\b", re.IGNORECASE)
+        self._small_code = lazy(form["small_code"])
         self._regions = frozenset(regions.labels["region"])
         self._countries = frozenset(regions.labels["country"])
         self.gazetteer = gazetteer()
@@ -97,7 +99,7 @@ class EnglishPlaces:
 
     def _with_region(self, flat: str, end: int) -> int:
         """``Portland, OR``, ``London England`` and ``lakeland florida`` are one place."""
-        stop = _STOP_NAME.match(flat, end)
+        stop = self._stop_name.match(flat, end)
         if stop and not any(word.lower() in self._not for word in stop.group(1).split()):
             return stop.end()  # London Kings Cross, Birmingham New Street
         hit = _REGION.match(flat, end)
@@ -109,7 +111,11 @@ class EnglishPlaces:
             low = said.lower().rstrip(".")
             if len(low) == 2 or "." in low:
                 code = low in self.gazetteer.states or low in self._regions or low in self._countries
-                written = said.rstrip(".").isupper() or low == "dc" or (said[0].isupper() and low not in self._not)
+                written = (
+                    said.rstrip(".").isupper()
+                    or self._small_code.fullmatch(low)
+                    or (said[0].isupper() and low not in self._not)
+                )
                 if code and (written or (hit.group(1) != " " and low not in self._not)):
                     return hit.start(2) + len(said.rstrip("."))
             elif low not in self._ambiguous and (
