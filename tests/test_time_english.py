@@ -179,6 +179,41 @@ def test_a_fiscal_year_stays_symbolic_while_its_start_is_unknown(text: str, expe
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("on the third anniversary of the Effective Date", "effective_date+P3Y"),
+        ("the 5th business day after closing", "closing+5bd"),
+        ("until the Effective Date", "<=effective_date"),
+        ("upon expiration of the Term", "expiry"),
+        ("prior to the Closing Date", "<closing"),
+        ("three weeks before the wedding", "wedding-P3W"),
+        ("two days after surgery", "surgery+P2D"),
+        ("net 45 days", "<=invoice_date+P45D"),
+        ("within five Business Days following receipt of the notice", "<=notice_date+5bd"),
+        ("at least 30 days prior to the Expiration Date", "<=expiry-P30D"),
+        ("T+2", "T+2bd"),
+    ],
+)
+def test_a_time_counted_from_an_event_keeps_the_event(text: str, expected: str) -> None:
+    assert times(text) == [expected]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a notice on the door",
+        "T-shirt size 2",
+        "closing time",
+        "after the party we slept",
+        "net income rose",
+        "upon request",
+    ],
+)
+def test_an_event_alone_is_no_time(text: str) -> None:
+    assert times(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("tax day 2012", "2012-04-17"),
         ("Boss's Day 2021", "2021-10-15"),
         ("super tuesday 2016", "2016-03-01"),
