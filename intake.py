@@ -79,6 +79,17 @@ def check_locale(tag: str | None) -> str | None:
     return tag
 
 
+def _is_day(given: str) -> bool:
+    """Whether this is a day of the calendar, perhaps with a time."""
+    if not DAY.fullmatch(given):
+        return False
+    try:
+        datetime.fromisoformat(given)
+    except ValueError:
+        return False
+    return True
+
+
 class Incoming(BaseModel):
     """One turn as given: ``at`` (also accepted as ``said_at``) with an offset, who, what, and where it belongs."""
 
@@ -139,7 +150,7 @@ class Incoming(BaseModel):
     @field_validator("document")
     @classmethod
     def _dated(cls, document: Document | None) -> Document | None:
-        if document is not None and document.date is not None and not DAY.fullmatch(document.date):
+        if document is not None and document.date is not None and not _is_day(document.date):
             raise ValueError(f"date: {document.date[:40]!r} is no ISO 8601 date. Write e.g. 2026-03-18")
         return document
 
@@ -228,10 +239,22 @@ def read_turn(data: Any, limit: int) -> Incoming:
 
 
 def received(turn: Incoming, last: datetime | None) -> datetime:
-    """When the turn counts as learnt: as given, else the later of its own time and the last one received."""
-    if turn.received_at is not None:
-        return turn.received_at
-    return turn.at if last is None else max(turn.at, last)
+    """When the turn counts as learnt: as given, but neither before it was said nor before what this conversation
+    had received by then; else an answer about what was known at a time would hold what nobody could know yet."""
+    return max(moment for moment in (turn.received_at, turn.at, last) if moment is not None)
+
+
+def moment_of(given: str | datetime | None, name: str) -> datetime | None:
+    """A time with an offset, or a clear error."""
+    if given is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(given) if isinstance(given, str) else given
+    except ValueError:
+        raise IntakeError(f"{name}: {given!r} is no ISO 8601 time. {EXAMPLE}") from None
+    if moment.tzinfo is None:
+        raise IntakeError(f"{name}: {given!r} has no UTC offset. {EXAMPLE}")
+    return moment
 
 
 def read_lines(stream: Iterator[bytes]) -> Iterator[tuple[int, Any | None, str]]:

@@ -10,20 +10,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from .audit.ledger import Ledger
-from .audit.record import decision_entry, derived_salts, random_salts
+from .audit.record import decision_entry, derived_salts, random_salts, turn_digest
 from .audit.runtime import runtime_digest, runtime_facts
 from .editing import EDITS, Does, check_edit, check_read
 from .extractors.names.models import installed
 from .extractors.scan import language_of, scan
-from .intake import Incoming, IntakeError, read_turn, received
+from .intake import Incoming, IntakeError, moment_of, read_turn, received
 from .llm_polish.template import render
 from .llm_polish.wording import readable
-from .model import Bound, Decision, Edit, Known, MemoryItem, Outcome, Receipt, Scan, Turn
+from .model import Bound, Decision, Edit, Known, MemoryItem, Outcome, Proposal, Receipt, Scan, Turn
 from .rules.decide import PROPOSAL_TURNS, decide
 from .rules.engine import Preference, RuleEngine, engine_for
 from .rules.load import load
 from .rules.ruleset import Ruleset
 from .settings import Settings
+from .store.codec import proposal_digest
 from .store.engine import Store
 from .store.errors import TurnConflict
 from .store.items import as_of, reconcile
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from .audit.explain import Explanation, Tongue
     from .audit.replay import Replayed
     from .audit.verify import Report
-    from .proof import Signer
+    from .signing import Signer
     from .store.writing import Writing
 
 REHEARSAL_SECRET = hashlib.sha256(b"recordari rehearsal").digest()  # output must not depend on the machine
@@ -75,7 +76,7 @@ class Memory:
         self._rehearsing = rehearsing
         self._ledger = Ledger(derived_salts(REHEARSAL_SECRET) if rehearsing else random_salts)
         self._kept = False  # the rule set and the runtime are in the store
-        self._size = 0  # of the log, as far as this memory wrote it
+        self._written: list[range] = []  # records of the log that wait for their commit
 
     @classmethod
     def open(
@@ -90,17 +91,21 @@ class Memory:
         engine: Preference | None = None,
         settings: Settings | None = None,
         read_only: bool = False,
+        create: bool = True,
     ) -> Self:
         """Open a memory in a file or database; ``rules`` are folders layered over the shipped packs.
 
+        ``read_only`` makes nothing, not even a signing key; without ``create`` there must be a memory already.
         Raises RuleError with every problem of the rule files, StoreError when the store cannot be used.
         """
-        from .proof import signer_for
+        from .signing import signer_for
 
         folders = [rules] if isinstance(rules, str | Path) else list(rules)
+        if not create:
+            Store.open(store, read_only=True).close()  # an error about the place comes before those about rules
         loaded = ruleset if ruleset is not None else load([Path(folder) for folder in folders], packs=packs)
         settings = settings if settings is not None else Settings()
-        opened = Store.open(store, read_only=read_only)
+        opened = Store.open(store, read_only=read_only, create=create)
         try:
             signer = signer_for(opened, settings)
             return cls(opened, loaded, namespace=namespace, ner=ner, engine=engine, settings=settings, signer=signer)
@@ -134,6 +139,7 @@ class Memory:
     def take(self, incoming: Incoming) -> Receipt:
         """Take one turn that has been checked."""
         found = self.scan(incoming)
+        self._written.clear()
         with self.store.writing(self.namespace) as tx:
             receipt = self._write(tx, incoming, found)
         self._committed()
@@ -145,6 +151,7 @@ class Memory:
         """Take several turns in one commit; a turn that cannot be taken is told by its number, the others stand."""
         scanned = [(number, incoming, self.scan(incoming)) for number, incoming in group]
         receipts: list[tuple[int, Receipt]] = []
+        self._written.clear()
         with self.store.group(self.namespace):
             for number, incoming, found in scanned:
                 try:
@@ -203,7 +210,7 @@ class Memory:
         ``value`` is read as it would be in talk. Stale when the item changed after ``seen_version``; EditError when no
         value of its kind can be read. ``at`` is when the person does it, by default now.
         """
-        return self._edit(item_id, "correct", value, actor, seen_version, _moment(since, "since"), at)
+        return self._edit(item_id, "correct", value, actor, seen_version, moment_of(since, "since"), at)
 
     def confirm(
         self, item_id: str, *, actor: str, seen_version: int, note: str = "", at: datetime | None = None
@@ -239,6 +246,7 @@ class Memory:
         words = text.strip() or does  # an empty text is one that was erased
         checked = read_turn({"text": words, "at": moment.isoformat(), "author": actor}, self.settings.max_turn_chars)
         found = self.scan(checked.model_copy(update={"lang": item.language}))
+        self._written.clear()
         with self.store.writing(self.namespace) as tx:
             item = tx.expect_version(item.id, seen)
             said = tx.turn(item.turn_id)
@@ -269,19 +277,29 @@ class Memory:
             tx.keep_ruleset(self.ruleset.digest, self.ruleset.sources)
             tx.keep_runtime(self.runtime, runtime_facts(self._models))
         tx.write_turn(turn)
-        entries = [decision_entry(outcome.decision, outcome.written) for outcome in outcomes]
+        opened, answered = _suggested(turn, known, after)
+        # What was said is proved by the first record of the turn; the others name the turn.
+        beside: dict[str, Any] = {"said": turn_digest(turn)}
+        if opened or answered:
+            given = (("proposals", opened), ("answers", answered))
+            beside |= {name: [proposal_digest(each) for each in some] for name, some in given if some}
+        entries = [
+            decision_entry(outcome.decision, outcome.written, None if at else beside)
+            for at, outcome in enumerate(outcomes)
+        ]
         # When it was recorded is envelope, not content: rehearsals take the turn's own time, to be reproducible.
         recorded_at = turn.received_at if self._rehearsing else datetime.now(UTC)
         rows = self._ledger.append(tx.log, self.namespace, entries, recorded_at=recorded_at)
-        self._size = rows[-1].seq + 1
         tx.write_outcomes(turn, outcomes, seqs=[row.seq for row in rows])
-        self._propose(tx, turn, known, after)
+        if opened or answered:
+            tx.write_proposals(opened, answered=answered, turn=turn)
         if self.settings.llm_url and not self._rehearsing:
             from .polishing import enqueue
 
             enqueue(tx, turn, outcomes)
         written = {item.id: item for outcome in outcomes for item in outcome.written}
         decisions = tuple(outcome.decision for outcome in outcomes)
+        self._written.append(range(rows[0].seq, rows[-1].seq + 1))
         return Receipt(turn_id=turn.turn_id, decisions=decisions, items=tuple(written.values()))
 
     def _turn(self, tx: Writing, incoming: Incoming) -> Turn:
@@ -297,20 +315,10 @@ class Memory:
             timezone=incoming.timezone, locale=incoming.locale, document=incoming.document,
         )  # fmt: skip
 
-    def _propose(self, tx: Writing, turn: Turn, known: Known, after: Known) -> None:
-        opened = [proposal for proposal in after.proposals if proposal not in known.proposals]
-        answered = [
-            proposal
-            for proposal in known.proposals
-            if proposal not in after.proposals and turn.ordinal - proposal.turn <= PROPOSAL_TURNS
-        ]
-        if opened or answered:
-            tx.write_proposals(opened, answered=answered, turn=turn)
-
     def _committed(self) -> None:
         self._kept = True
         if self.signer is not None:
-            self.signer.after_commit(self.store, self.namespace, self._size)
+            self.signer.after_commit(self.store, self.namespace, self._written)
 
     # ------------------------------------------------------------ rehearsing
     @classmethod
@@ -368,13 +376,15 @@ class Memory:
         principal: str | None = None,
     ) -> tuple[MemoryItem, ...]:
         """What is remembered; ``as_of``: true in the world then (default: now), ``known_at``: known to us then."""
-        then, known = _moment(as_of, "as_of"), _moment(known_at, "known_at")
+        then, known = moment_of(as_of, "as_of"), moment_of(known_at, "known_at")
         with self.store.reading(self.namespace) as tx:
             found = tx.items(
                 entity=entity, slot=slot, as_of=then, known_at=known, history=history, principal=principal
             )  # fmt: skip
             if then is not None or known is not None or not found:
-                return found
+                # What waits for a person was not true then: it is nobody's answer to what was.
+                waits = history or then is None
+                return found if waits else tuple(item for item in found if item.status != "held")
             # Now, but never before the last of it was told: a clock that is slow makes nothing unsaid.
             present = max(datetime.now(UTC), *(item.recorded_at for item in found))
             return tx.items(entity=entity, slot=slot, as_of=present, history=history, principal=principal)
@@ -421,11 +431,22 @@ class Memory:
             raise NotFoundError("turn", turn_id)
         return found
 
-    def verify(self) -> Report:
-        """Hash every record again; hold root, checkpoints, witness, private values and items against each other."""
-        from .proof import verify_log
+    def verify(self, *, public_key: str | None = None, witness: Path | None = None) -> Report:
+        """Hash every record again; hold root, checkpoints, witness, private values and what is stored against it.
 
-        return verify_log(self.store, self.namespace, self.signer)
+        ``public_key`` is a verifier line, PEM, or a file of either (default: the key beside the store, if any);
+        ``witness`` a file of signed notes. Nothing is made or changed.
+        """
+        from .proof import verify_log
+        from .signing import trust_for
+
+        trust = trust_for(self.store, self.namespace, self.settings, public_key, witness)
+        return verify_log(self.store, self.namespace, trust, self.ruleset)
+
+    def reindex(self) -> int:
+        """Build the search index again from the items; returns how many there are."""
+        with self.store.writing(self.namespace) as tx:
+            return tx.reindex()
 
     def checkpoint(self) -> str:
         """Sign the present root; returns the note. Raises NotFoundError when no signing key is configured."""
@@ -454,19 +475,25 @@ class Memory:
         """Let the configured LLM reword waiting sentences: (item, outcome, sentence that stands)."""
         from .polishing import polish_waiting
 
-        return polish_waiting(
+        with self.store.reading(self.namespace) as tx:
+            before = tx.log.size(self.namespace)
+        done = polish_waiting(
             self.store, self.namespace, self.ruleset, self.settings, limit=limit, ner=self._ner, holder="recordari"
         )  # fmt: skip
+        if self.signer is not None and done:
+            with self.store.reading(self.namespace) as tx:
+                grown = range(before, tx.log.size(self.namespace))
+            # Each outcome is one record; when the log grew by more, others wrote too and nobody knows which is whose.
+            self.signer.saw(self.namespace, [grown] if len(grown) == len(done) else [])
+        return done
 
 
-def _moment(given: str | datetime | None, name: str) -> datetime | None:
-    """A time with an offset, or a clear error."""
-    if given is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(given) if isinstance(given, str) else given
-    except ValueError:
-        raise IntakeError(f"{name}: {given!r} is no ISO 8601 time. Write e.g. 2026-03-18T10:00:00+08:00") from None
-    if moment.tzinfo is None:
-        raise IntakeError(f"{name}: {given!r} has no UTC offset. Write e.g. 2026-03-18T10:00:00+08:00")
-    return moment
+def _suggested(turn: Turn, known: Known, after: Known) -> tuple[list[Proposal], list[Proposal]]:
+    """The suggestions that a turn made, and those that it answered."""
+    opened = [proposal for proposal in after.proposals if proposal not in known.proposals]
+    answered = [
+        proposal
+        for proposal in known.proposals
+        if proposal not in after.proposals and turn.ordinal - proposal.turn <= PROPOSAL_TURNS
+    ]
+    return opened, answered

@@ -1,100 +1,57 @@
-"""What auditors ask of a stored memory: explain, why not, verify, replay, sign; each read straight from the store."""
+"""What auditors ask of a stored memory: explain, why not, verify, replay; each read straight from the store."""
 
 from __future__ import annotations
 
-import os
-import time
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from .audit.checkpoint import SigningKey, Witness, due
 from .audit.explain import Explanation, Logged, Tongue, explain, why_not
-from .audit.ledger import Ledger
-from .audit.replay import Replayed, replay_extraction, replay_policy
+from .audit.record import Private, Record, RecordError, canonical, read_record
+from .audit.replay import Difference, Replayed, replay_extraction, replay_policy
 from .audit.verify import Finding, Report, verify
-from .model import Decision, MemoryItem, Turn, Verdict
+from .model import Decision, Turn, Verdict
 from .rules.engine import RuleEngine, engine_for
+from .rules.load import digest_of
 from .rules.ruleset import Ruleset
-from .settings import Settings
+from .signing import Trust
 from .store.engine import Store
+from .store.inspection import Inspection
 from .store.reading import Reading
 
-SIGN_AFTER = 60.0  # seconds; a checkpoint bounds what a rewrite could change unseen
-
-
-class Signer:
-    """Signs the root every 256 records, every minute and on close, and copies each note outside the database."""
-
-    def __init__(self, key: SigningKey, witness: Witness | None) -> None:
-        self.key = key
-        self.witness = witness
-        self._signed: dict[str, int] = {}
-        self._at: dict[str, float] = {}
-
-    def sign(self, store: Store, namespace: str) -> str:
-        """Sign the present root; returns the note."""
-        with store.writing(namespace) as tx:
-            size, root = Ledger().root(tx.log, namespace)
-            note = self.key.checkpoint(namespace, size, root)
-            tx.log.add_checkpoint(namespace, size, note)
-        if self.witness is not None:
-            self.witness.add(note)
-        self._signed[namespace] = size
-        self._at[namespace] = time.monotonic()
-        return note
-
-    def after_commit(self, store: Store, namespace: str, size: int) -> None:
-        """Sign the log, of ``size`` records now, when that is due: it grew by so much, or a minute has passed."""
-        if namespace not in self._signed:
-            self._signed[namespace] = last_signed(store, namespace)
-            self._at[namespace] = time.monotonic()
-        late = time.monotonic() - self._at[namespace] >= SIGN_AFTER
-        if due(size, self._signed[namespace]) or (late and size > self._signed[namespace]):
-            self.sign(store, namespace)
-
-    def close(self, store: Store, namespace: str) -> None:
-        """Sign what has been written since the last note."""
-        if not store.read_only and namespace in self._signed and _size(store, namespace) > self._signed[namespace]:
-            self.sign(store, namespace)
-
-
-def _size(store: Store, namespace: str) -> int:
-    with store.reading(namespace) as tx:
-        return tx.log.frontier(namespace)[0]
-
-
-def last_signed(store: Store, namespace: str) -> int:
-    """Size of the log at its last checkpoint."""
-    from .audit.checkpoint import unverified
-
-    with store.reading(namespace) as tx:
-        notes = tx.log.checkpoints(namespace)
-    return unverified(notes[-1]).size if notes else 0
-
-
-def signer_for(store: Store, settings: Settings) -> Signer | None:
-    """The signer that the settings describe; beside an SQLite file by default, none for a memory database.
-
-    A key beside the database protects against accidents and those who cannot read it, no more: see docs/ledger.md.
-    """
-    key, witness = settings.signing_key, settings.witness
-    if key is None and (store.backend != "sqlite" or not Path(store.place).is_file()):
-        return None
-    beside = Path(store.place)
-    key = key if key is not None else beside.with_name(beside.name + ".key")
-    if witness is None and store.backend == "sqlite" and beside.is_file():
-        witness = beside.with_name(beside.name + ".checkpoints")
-    if store.read_only and not os.access(key, os.R_OK):
-        return None
-    return Signer(SigningKey.open(key), Witness(witness) if witness is not None else None)
-
-
 # ---------------------------------------------------------------- explaining
+ANSWERS = frozenset({"confirmed_suggestion", "suggestion_rejected"})
+
+
 def _logged(tx: Reading, decision: Decision) -> Logged:
+    """A decision with its turn, its record, and what it answers."""
     seqs = tx.decision_seqs(decision.turn_id)
     seq = seqs[decision.ordinal] if decision.ordinal < len(seqs) else None
-    return Logged(decision, tx.turn(decision.turn_id), seq)
+    accepts = decision.features.get("binding") == "suggested" or decision.reason in ANSWERS
+    answers = _answered(tx, decision) if accepts else ()
+    altered = seq is None or _altered(tx, decision, seq)
+    return Logged(decision, tx.turn(decision.turn_id), seq, answers, altered)
+
+
+def _answered(tx: Reading, decision: Decision) -> tuple[Turn, ...]:
+    """The turns that made the suggestion which a decision accepts or refuses."""
+    made = tx.answered_by(decision.turn_id)
+    meant = [each for each in made if each.candidate.slot == decision.slot] or made
+    ids = dict.fromkeys(each.turn_id for each in meant)
+    return tuple(turn for turn in map(tx.turn, ids) if turn is not None)
+
+
+def _altered(tx: Reading, decision: Decision, seq: int) -> bool:
+    """Whether the log recorded another decision than memory holds; what was erased there is not compared."""
+    for row in tx.log.read(tx.namespace, seq, seq + 1):
+        private = {name: Private(each.value, each.salt) for name, each in row.private.items()}
+        try:
+            record = read_record(row.record)
+            gone = set(record.hashes) - set(private)
+            return record.decision(private).model_dump(exclude=gone) != decision.model_dump(exclude=gone)
+        except (ValueError, TypeError, KeyError):
+            return True
+    return True
 
 
 def explain_item(
@@ -119,23 +76,69 @@ def explain_turn(store: Store, namespace: str, ruleset: Ruleset, turn_id: str, l
 
 
 # ---------------------------------------------------------------- proving
-def verify_log(store: Store, namespace: str, signer: Signer | None) -> Report:
+def verify_log(store: Store, namespace: str, trust: Trust, ruleset: Ruleset) -> Report:
     """The verification of a namespace with everything at hand."""
-    with store.reading(namespace) as tx:
-
-        def versions() -> Iterator[MemoryItem]:
-            for item in tx.items(history=True):
-                yield from tx.versions(item.id)
-
+    found: list[Finding] = []
+    with store.inspecting(namespace) as tx:
         report = verify(
             tx.log,
             namespace,
-            witness=signer.witness.notes() if signer and signer.witness else None,
-            public_key=signer.key.public if signer else None,
-            items=versions,
+            witness=trust.witness.notes() if trust.witness is not None else None,
+            public_key=trust.public,
+            stored=tx,
         )
-        misfiled = tuple(Finding(-1, "column", f"item {each} stand beside it changed") for each in tx.misfiled())
-    return replace(report, findings=tuple(sorted((*report.findings, *misfiled))))
+        for what, check in (("rule sets and runtimes", _grounds), ("the search index", _index)):
+            try:
+                found += check(tx, namespace, ruleset)
+            except Exception as broken:  # rows of a kind that nobody writes
+                found.append(Finding(-1, "damaged", f"{what} cannot be checked: {type(broken).__name__}: {broken}"))
+    found += [Finding(-1, "file", f"the database file: {each}") for each in store.check()]
+    findings = tuple(sorted((*report.findings, *found)))
+    return replace(report, findings=findings, remarks=(*trust.remarks, *report.remarks))
+
+
+def _grounds(tx: Inspection, namespace: str, ruleset: Ruleset) -> Iterator[Finding]:
+    """Rule sets and runtimes against the digests that decisions name them by."""
+    named: dict[str, dict[str, int]] = {"ruleset": {}, "runtime": {}}
+    for row in tx.log.read(namespace):
+        try:
+            record = read_record(row.record)
+        except (RecordError, TypeError):  # told by the walk over the log
+            continue
+        if record.kind == "decision":
+            for name, digests in named.items():
+                if digest := record.content.get(name):
+                    digests.setdefault(str(digest), record.seq)
+    kept = {"ruleset": tx.rulesets_kept(), "runtime": tx.runtimes_kept()}
+
+    def set_digest(digest: str) -> str:
+        sources = tx.ruleset(digest) or {}
+        if digest == ruleset.digest and sources == ruleset.sources:
+            return digest  # the set in use: nothing has to be parsed
+        return digest_of(sources)
+
+    def runtime_digest(digest: str) -> str:
+        return hashlib.sha256(canonical(tx.runtime(digest)).encode()).hexdigest()
+
+    checks: dict[str, Callable[[str], str]] = {"ruleset": set_digest, "runtime": runtime_digest}
+    for name, digests in named.items():
+        for digest, seq in sorted(digests.items()):
+            if digest not in kept[name]:
+                yield Finding(seq, name, f"{name} {digest[:12]}, which this decision names, is not stored")
+        for digest in kept[name]:
+            try:
+                fits = checks[name](digest) == digest
+            except (TypeError, ValueError, AttributeError, LookupError):
+                fits = False
+            if not fits:
+                yield Finding(-1, name, f"{name} {digest[:12]} is stored with another content than its digest says")
+
+
+def _index(tx: Inspection, namespace: str, _: Ruleset) -> Iterator[Finding]:
+    """The search index against the items; it proves nothing, but what it lacks is not found."""
+    if wrong := tx.misindexed():
+        told = f"the search index of {namespace!r} differs from memory at {wrong} items"
+        yield Finding(-1, "search", f"{told}: build it again with `recordari audit reindex`")
 
 
 def replay_log(
@@ -161,7 +164,7 @@ def replay_log(
             return judges[digest].judge
 
         def turn_of(turn_id: str) -> Turn | None:
-            turn = tx.turn(turn_id)
+            turn = tx.turn(turn_id)  # ValueError when it is damaged
             return turn if turn is not None and turn.text else None
 
         def decide(turn: Turn, digest: str) -> Sequence[Decision]:
@@ -170,7 +173,24 @@ def replay_log(
                 raise LookupError(f"rule set {digest[:12]} is not stored")
             return again(turn, found)
 
-        ledger = Ledger()
-        policy = replay_policy(ledger.records(tx.log, namespace), judge_for, runtime=runtime)
-        extraction = replay_extraction(ledger.records(tx.log, namespace), turn_of, decide, runtime=runtime)
-    return policy, extraction
+        damaged: list[Difference] = []
+        logged = list(_readable(tx, namespace, damaged))
+        policy = replay_policy(logged, judge_for, runtime=runtime)
+        extraction = replay_extraction(logged, turn_of, decide, runtime=runtime)
+    differences = (*damaged, *extraction.differences)
+    return policy, replace(extraction, differences=differences)
+
+
+def _readable(tx: Reading, namespace: str, damaged: list[Difference]) -> Iterator[tuple[Record, Mapping[str, Private]]]:
+    """The records that can be read; the others are differences, for a log that cannot be read proves nothing."""
+    for row in tx.log.read(namespace):
+        private = {name: Private(each.value, each.salt) for name, each in row.private.items()}
+        try:
+            record = read_record(row.record)
+            if record.kind == "decision":
+                record.decision(private)
+        except (ValueError, TypeError, KeyError) as wrong:
+            told = str(wrong).splitlines()[0]
+            damaged.append(Difference(row.seq, "record", "a decision", f"not readable: {told}", "differs"))
+            continue
+        yield record, private

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # cryptography takes 50 ms to import; only signing and verify
 # A checkpoint every 256 decisions bounds what a cut tail can hide; signing one takes less than a millisecond.
 EVERY = 256
 ED25519 = b"\x01"  # signature type byte of the note format
+UNSEEN = "unseen"  # extension line of a checkpoint: records from the first number to before the second
 _DASH = "— "
 _SIGNED = re.compile(r"(?P<text>(?:[^\n]*\n)*?)\n(?P<signatures>(?:— \S+ \S+\n)+)")
 
@@ -35,15 +36,20 @@ class KeyFileError(OSError):
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The head of a log: its origin, its size and its RFC 6962 root."""
+    """The head of a log: its origin, its size and its RFC 6962 root.
+
+    ``unseen``: the records (first, end) that the signer had not written itself; an extension line each.
+    """
 
     origin: str
     size: int
     root: bytes
+    unseen: tuple[tuple[int, int], ...] = ()
 
     def text(self) -> str:
         """The note text that is signed."""
-        return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n"
+        lines = (self.origin, str(self.size), base64.b64encode(self.root).decode())
+        return "".join(f"{line}\n" for line in (*lines, *(f"{UNSEEN} {a} {b}" for a, b in self.unseen)))
 
 
 def origin_of(namespace: str, log: str = "recordari") -> str:
@@ -78,6 +84,22 @@ def read_vkey(line: str) -> tuple[str, bytes]:
     return name, raw[1:]
 
 
+def read_public(text: str) -> tuple[str | None, bytes]:
+    """Name and key out of a verifier line or a PEM public key (which has no name); NoteError when it is neither."""
+    if "-----BEGIN PUBLIC KEY-----" not in text:
+        return read_vkey(text)
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    try:
+        key = serialization.load_pem_public_key(text.encode())
+    except ValueError as wrong:
+        raise NoteError("not a public key in PEM form") from wrong
+    if not isinstance(key, Ed25519PublicKey):
+        raise NoteError("only Ed25519 public keys are supported")
+    return None, key.public_bytes_raw()
+
+
 class SigningKey:
     """The private key of a store.
 
@@ -97,22 +119,31 @@ class SigningKey:
 
     @classmethod
     def open(cls, path: Path) -> SigningKey:
-        """The key in ``path``; made on first use, readable by its owner only."""
-        from cryptography.hazmat.primitives import serialization
+        """The key in ``path``, to sign with; made on first use, readable by its owner only."""
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
         if not path.exists():
             _create(path, Ed25519PrivateKey.generate())
+        key, wide = cls.read(path)
+        if wide:
+            raise KeyFileError(f"{wide}; chmod 600 it, or make a new key")
+        return key
+
+    @classmethod
+    def read(cls, path: Path) -> tuple[SigningKey, str]:
+        """The key in an existing file, for its public half, and what is wrong with the rights of the file."""
+        from cryptography.hazmat.primitives import serialization
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
         mode = stat.S_IMODE(path.stat().st_mode)
-        if os.name == "posix" and mode & 0o077:
-            raise KeyFileError(f"{path} can be read by others (mode {mode:04o}); chmod 600 it, or make a new key")
+        wide = f"{path} can be read by others (mode {mode:04o})" if os.name == "posix" and mode & 0o077 else ""
         try:
             key = serialization.load_pem_private_key(path.read_bytes(), password=None)
         except ValueError as wrong:
             raise KeyFileError(f"{path} holds no private key in PEM form") from wrong
         if not isinstance(key, Ed25519PrivateKey):
             raise KeyFileError(f"{path} holds a key of another kind; Ed25519 is needed")
-        return cls(key)
+        return cls(key), wide
 
     @property
     def public(self) -> bytes:
@@ -128,10 +159,13 @@ class SigningKey:
         signature = key_id(name, self.public) + self._private.sign(text.encode())
         return f"{text}\n{_DASH}{name} {base64.b64encode(signature).decode()}\n"
 
-    def checkpoint(self, namespace: str, size: int, root: bytes, log: str = "recordari") -> str:
-        """The signed checkpoint of a namespace's log."""
+    def checkpoint(
+        self, namespace: str, size: int, root: bytes, log: str = "recordari", *,
+        unseen: tuple[tuple[int, int], ...] = (),
+    ) -> str:  # fmt: skip
+        """The signed checkpoint of a namespace's log; ``unseen``: records that the signer did not write itself."""
         origin = origin_of(namespace, log)
-        return self.sign(Checkpoint(origin, size, root).text(), origin)
+        return self.sign(Checkpoint(origin, size, root, unseen).text(), origin)
 
 
 def _create(path: Path, key: Ed25519PrivateKey) -> None:
@@ -178,7 +212,8 @@ def open_note(note: str, name: str, public: bytes) -> str:
         except InvalidSignature as wrong:
             raise NoteError(f"the signature of {name} is wrong: the note was altered") from wrong
         return text
-    raise NoteError(f"the note is not signed by {name} with the key given")
+    named = ", ".join(signers(note)) or "nobody"
+    raise NoteError(f"the note is not signed by {name} with the key given ({name}+{wanted.hex()}) but by {named}")
 
 
 def read_text(text: str) -> Checkpoint:
@@ -192,7 +227,9 @@ def read_text(text: str) -> Checkpoint:
         raise NoteError("the root of a checkpoint is base64") from wrong
     if len(root) != 32:
         raise NoteError(f"the root of a checkpoint has 32 bytes, not {len(root)}")
-    return Checkpoint(lines[0], int(lines[1]), root)
+    parts = (re.fullmatch(rf"{UNSEEN} (\d{{1,19}}) (\d{{1,19}})", line) for line in lines[3:])
+    unseen = tuple((int(part[1]), int(part[2])) for part in parts if part)
+    return Checkpoint(lines[0], int(lines[1]), root, unseen)
 
 
 def read_checkpoint(note: str, origin: str, public: bytes) -> Checkpoint:
@@ -209,6 +246,17 @@ def unverified(note: str) -> Checkpoint:
     if not separator:
         raise NoteError("not a signed note: a text, an empty line and signature lines are needed")
     return read_text(text + "\n")
+
+
+def signers(note: str) -> tuple[str, ...]:
+    """The keys that a note names, as ``name+id``: which public key an auditor has to ask for."""
+    found: list[str] = []
+    for line in note.splitlines():
+        signer, _, coded = line.removeprefix(_DASH).partition(" ")
+        if line.startswith(_DASH) and coded:
+            with contextlib.suppress(ValueError):
+                found.append(f"{signer}+{base64.b64decode(coded, validate=True)[:4].hex()}")
+    return tuple(found)
 
 
 def due(size: int, last: int, every: int = EVERY) -> bool:

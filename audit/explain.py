@@ -20,6 +20,12 @@ _PLAIN = {
 _WORDS: Mapping[str, tuple[str, str]] = {
     "said": ("What was said", "原话"),
     "erased": ("the words have been erased", "原文已被删除"),
+    "answers": ("What it answers", "所回应的建议"),
+    "doubt": ("Not to be relied on", "不可采信"),
+    "altered": (
+        "what memory holds is not what the log recorded; run `recordari audit verify`",
+        "存储内容与日志记录不符；请运行 `recordari audit verify`",
+    ),
     "seen": ("What the rules saw", "规则看到的内容"),
     "cues": ("Words that changed how it counts", "改变其含义的词"),
     "captured": ("What it was taken for", "被理解为"),
@@ -120,11 +126,16 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """A decision at its place in the log, and the turn it is about (None when its text was erased)."""
+    """A decision at its place in the log, and the turn it is about (None when its text was erased).
+
+    ``answers`` are the turns whose suggestions it accepts or refuses; ``altered``: the log recorded something else.
+    """
 
     decision: Decision
     turn: Turn | None = None
     seq: int | None = None
+    answers: tuple[Turn, ...] = ()
+    altered: bool = False
 
 
 def explain(
@@ -159,6 +170,7 @@ def why_not(
     refused = [each for each in chosen if each.decision.action in ("IGNORE", "HOLD")]
     kept = [each for each in chosen if each.decision.action not in ("IGNORE", "HOLD")]
     steps = [teller.said(turn)]
+    steps += [teller.doubt(each) for each in chosen if each.altered][:1]
     steps += [teller.refusal(each) for each in refused]
     steps += [teller.kept(each) for each in kept]
     if not chosen:
@@ -196,6 +208,8 @@ class _Teller:
         """All steps of one decision."""
         decision = logged.decision
         steps = [
+            self.doubt(logged),
+            self.answers(logged),
             self.said(logged.turn, decision.start, decision.end),
             self.seen(logged),
             self.cues(logged),
@@ -222,6 +236,15 @@ class _Teller:
             text = f"{text[:start]}«{text[start:end]}»{text[end:]}"
         who = turn.speaker if turn.author is None else f"{turn.speaker} {turn.author}"
         return self.step("said", [f"{who}, {utc(turn.said_at)}, {turn.turn_id}: {text}"])
+
+    def answers(self, logged: Logged) -> Step:
+        """The suggestions that were answered, in the words in which they were made."""
+        told = [detail for turn in logged.answers for detail in self.said(turn).details]
+        return self.step("answers", told)
+
+    def doubt(self, logged: Logged) -> Step:
+        """A warning where what memory holds is not what was recorded."""
+        return self.step("doubt", [self.word("altered")] if logged.altered else [])
 
     def span(self, turn: Turn | None, start: int, end: int) -> str:
         """Characters and, while they exist, the words."""
@@ -326,7 +349,8 @@ class _Teller:
         whole = decision.end <= decision.start
         where = self.word("whole") if whole else self.span(logged.turn, decision.start, decision.end)
         value = f" = {decision.canonical}" if decision.canonical else ""
-        details = [f"{where}{value}", *self.verdict(decision).details, *self.cues(logged).details]
+        answered = [f"{self.word('answers')}: {told}" for told in self.answers(logged).details]
+        details = [f"{where}{value}", *answered, *self.verdict(decision).details, *self.cues(logged).details]
         return self.step("not_remembered", [*details, f"{self.word('rule')} {self.titled(decision.rule)}"])
 
     def kept(self, logged: Logged) -> Step:

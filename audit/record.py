@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ..model import Decision, MemoryItem, dump, utc
+from ..model import Decision, MemoryItem, Turn, dump, utc
 from ..values import read_value
 
 FORMAT = 1
@@ -21,6 +21,8 @@ SALT_BYTES = 32
 LARGEST_INTEGER = 2**53 - 1
 # What a decision says about a person: erasable, therefore never in the record itself.
 PERSONAL = ("canonical", "entity", "hints", "qualifier", "question")
+# What a record commits to beside the decision: what was said, what was suggested and answered, what was written.
+BESIDE = ("answers", "proposals", "said", "written")
 
 _TIMES = tuple(name for name, field in MemoryItem.model_fields.items() if "datetime" in str(field.annotation))
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -153,8 +155,11 @@ class Row:
     private: Mapping[str, Private] = field(default_factory=dict)
 
 
-def decision_entry(decision: Decision, written: Iterable[MemoryItem] = ()) -> Entry:
-    """The entry of one decision; ``written`` are the item versions it stores or changes.
+def decision_entry(
+    decision: Decision, written: Iterable[MemoryItem] = (), beside: Mapping[str, Any] | None = None
+) -> Entry:
+    """The entry of one decision; ``written`` are the item versions it stores or changes, ``beside`` what the first
+    record of a turn commits to besides: the turn itself, suggestions it made and answered.
 
     The versions are committed to as well: a row of the item table that is changed later by hand no longer
     agrees with the log.
@@ -165,7 +170,14 @@ def decision_entry(decision: Decision, written: Iterable[MemoryItem] = ()) -> En
     if versions:
         content["written"] = [f"{version['id']}/{version['version']}" for version in versions]
         private["written"] = versions
+    if beside:
+        private |= beside
     return Entry("decision", content, private, nouns=True)
+
+
+def turn_digest(turn: Turn) -> str:
+    """SHA-256 of the canonical JSON of a turn, its text included: what the first record of a turn commits to."""
+    return hashlib.sha256(_encode(dump(turn)).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def item_fields(item: MemoryItem) -> dict[str, Any]:
@@ -227,7 +239,8 @@ class Record:
         if self.kind != "decision":
             raise KeyError(f"record {self.seq} is of kind {self.kind}, not a decision")
         fields = self.with_private(private)
-        fields.pop("written", None)
+        for name in BESIDE:
+            fields.pop(name, None)
         return Decision.model_validate(fields)
 
 

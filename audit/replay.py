@@ -122,15 +122,27 @@ def replay_extraction(
     shaky = False  # something earlier is erased: from here on a difference proves nothing
     ids = _Ids(), _Ids()
     decisions = (each for each in logged if each[0].kind == "decision")
+    done: dict[str, int] = {}  # turn → where it was decided
     for turn_id, group in groupby(decisions, key=lambda each: str(each[0].content["turn_id"])):
         entries = list(group)
+        first = entries[0][0].seq
         was = [record.decision(private) for record, private in entries]
+        if turn_id in done:  # all decisions of a turn are written down together: these were added later
+            again = f"turn {turn_id} was decided in record {done[turn_id]} already"
+            differences.append(Difference(first, "turn_id", turn_id, again, "differs"))
+            skipped |= {record.seq: "its turn was decided before" for record, _ in entries}
+            continue
+        done[turn_id] = first
         try:
             turn = turn_of(turn_id)
             now = None if turn is None else decide(turn, was[0].ruleset)
             why = "the text is erased, or there never was one"
         except LookupError as missing:
             now, why = None, str(missing.args[0] if missing.args else missing)
+        except Exception as broken:  # what is stored is not what was decided about
+            told = f"cannot be decided: {type(broken).__name__}: {broken}"
+            differences.append(Difference(first, "turn", turn_id, told, "differs"))
+            now, why = None, "the turn cannot be decided"
         if now is None:
             shaky |= any("written" in record.hashes and "written" not in private for record, private in entries)
             absorb([item for record, private in entries for item in written(record, private)])

@@ -1,4 +1,4 @@
-"""Checks a log from its own bytes: numbers, hashes, roots, signed checkpoints, personal values, memory items."""
+"""Checks a log from its own bytes: numbers, hashes, roots, signed checkpoints, personal values, what memory holds."""
 
 from __future__ import annotations
 
@@ -6,16 +6,37 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Protocol
 
 from ..model import MemoryItem
-from .checkpoint import Checkpoint, NoteError, of_origin, origin_of, read_checkpoint, unverified
+from .checkpoint import Checkpoint, NoteError, of_origin, origin_of, read_checkpoint, signers, unverified
+from .holdings import Decisions, Items, Plain, Stored
 from .ledger import LogStore, StoredRow
 from .merkle import Frontier, leaf_hash
-from .record import Private, Record, RecordError, canonical, item_fields, read_record
+from .record import Private, Record, RecordError, canonical, read_record
 
-# What a later version of an item may change without a decision: a polish record says so, and what was answered.
-REWORDED = frozenset({"sentence", "version"})
+
+class KeptCheckpoint(Protocol):
+    """A checkpoint with the columns beside it."""
+
+    @property
+    def number(self) -> int:
+        """Its number, from 0."""
+
+    @property
+    def size(self) -> int:
+        """How many records it is said to sign."""
+
+    @property
+    def note(self) -> str:
+        """The signed note."""
+
+
+class Holding(Stored, Protocol):
+    """A store as the verifier sees it."""
+
+    def checkpoints_kept(self) -> Sequence[KeptCheckpoint]:
+        """All checkpoints, by number."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -46,7 +67,8 @@ class Erased:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What verification found. ``counts`` says how much was checked, ``remarks`` what could not be."""
+    """What verification found. ``counts`` says how much was checked, ``remarks`` what could not be, and ``signed``
+    how many records, from the first on, a checkpoint with a good signature covers."""
 
     namespace: str
     size: int
@@ -55,17 +77,26 @@ class Report:
     erased: tuple[Erased, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    signed: int = 0
 
     @property
     def ok(self) -> bool:
         """True when nothing is wrong."""
         return not self.findings
 
+    @property
+    def unsigned(self) -> str:
+        """Which records no checkpoint covers, as ``41..44``; empty when all are covered."""
+        return _range(self.signed, self.size)
+
     def lines(self) -> list[str]:
         """The report for people."""
         head = f"log {self.namespace}: {self.size} records, root {self.root.hex()}"
         counted = ", ".join(f"{number} {name}" for name, number in sorted(self.counts.items()))
         verdict = "verified" if self.ok else f"{len(self.findings)} findings"
+        if self.unsigned:
+            covered = f"{self.signed} of {self.size} records are signed"
+            verdict += f"; {covered}, records {self.unsigned} are not covered by any checkpoint"
         return [
             head,
             f"checked: {counted or 'nothing'}",
@@ -84,18 +115,20 @@ def verify(
     public_key: bytes | None = None,
     log_name: str = "recordari",
     items: Callable[[], Iterable[MemoryItem]] | None = None,
+    stored: Holding | None = None,
 ) -> Report:
-    """Verify a namespace's log against itself, its checkpoints, a witness's copies and the items it explains.
+    """Verify a namespace's log against itself, its checkpoints, a witness's copies and what memory holds.
 
-    ``witness`` are notes from outside the database; ``items`` gives all stored item versions.
+    ``witness`` are notes from outside the database. ``items`` gives all item versions; ``stored`` the whole of what
+    memory holds: turns, decisions, items, suggestions, checkpoints.
     """
-    return _Check(log, namespace, log_name).run(witness, public_key, items)
+    return _Check(log, namespace, log_name, stored).run(witness, public_key, items)
 
 
 class _Check:
     """One run over one log."""
 
-    def __init__(self, log: LogStore, namespace: str, log_name: str) -> None:
+    def __init__(self, log: LogStore, namespace: str, log_name: str, stored: Holding | None) -> None:
         self.log = log
         self.namespace = namespace
         self.origin = origin_of(namespace, log_name)
@@ -104,10 +137,12 @@ class _Check:
         self.remarks: list[str] = []
         self.missing: dict[tuple[int, str], str] = {}  # (seq, field) → hash in the record
         self.erasures: dict[tuple[int, str], tuple[int, str]] = {}
-        self.named: dict[str, int] = {}  # item id → the last decision that names it
-        self.promised: dict[str, int] = {}  # id/version → the last decision that wrote it
-        self.written: dict[str, tuple[int, dict[str, Any]]] = {}  # id/version → that decision and the fields
-        self.answers: dict[str, set[str | None]] = {}  # item id → sentences that polish accepted; None: erased
+        self.stored = stored
+        self.items = Items(self.wrong, self.counts)
+        self.decisions = Decisions(stored, self.wrong, self.counts) if stored is not None else None
+        self.before: tuple[str, int] | None = None  # turn and ordinal of the decision in the record before
+        self.signed = 0
+        self.readable: set[str] = set()  # notes that are checkpoints at all
 
     def wrong(self, seq: int, code: str, message: str) -> None:
         """Note a finding."""
@@ -120,16 +155,34 @@ class _Check:
         items: Callable[[], Iterable[MemoryItem]] | None,
     ) -> Report:
         """Everything, in the order an auditor would ask it."""
-        notes = self._notes(self.log.checkpoints(self.namespace), public_key, "checkpoint")
+        kept = tuple(self.log.checkpoints(self.namespace))
+        notes = self._notes(kept, public_key, "checkpoint")
+        if not kept and self.log.size(self.namespace):
+            self.remarks.append("there is no checkpoint: nothing in this log is signed, all of it could be made up")
         if witness is None:
             self.remarks.append("no witness file was given: a cut tail or a log rewritten with the key cannot be seen")
         else:
-            notes += self._notes(of_origin(witness, self.origin), public_key, "witness note")
+            copies = of_origin(witness, self.origin)
+            notes += self._notes(copies, public_key, "witness note")
+            self._compared(kept, copies)
         frontier, roots = self._walk({note.size for note, _ in notes})
-        self._heads(frontier, notes, roots)
+        self._heads(frontier, notes, roots, trusted=public_key is not None)
+        self._guarded("checkpoints", self._columns)
         erased = self._gone()
-        if items is not None:
-            self._items(items())
+        gone = {seq for seq, _ in self.missing}
+        if self.decisions is not None:
+            decisions = self.decisions
+            self._guarded("decisions and turns", lambda: decisions.finish(self.missing))
+            if decisions.uncommitted:
+                self.remarks.append(
+                    f"{decisions.uncommitted} turns were written by an older version, whose records do not commit to "
+                    "what was said: their words are not checked"
+                )
+        if self.stored is not None:
+            holding = self.stored
+            self._guarded("items", lambda: self.items.check(holding.items_kept(), gone, rows=holding.item_rows()))
+        elif items is not None:
+            self.items.check(map(Plain, items()), gone, rows=None)
         return Report(
             self.namespace,
             frontier.size,
@@ -138,12 +191,23 @@ class _Check:
             erased,
             dict(sorted(self.counts.items())),
             tuple(self.remarks),
+            self.signed,
         )
+
+    def _guarded(self, what: str, check: Callable[[], None]) -> None:
+        """One part of the verification; what breaks it is a finding, and the other parts are done."""
+        try:
+            check()
+        except Exception as broken:  # rows of a kind that nobody writes
+            self.wrong(-1, "damaged", f"{what} cannot be checked to the end: {type(broken).__name__}: {broken}")
 
     def _notes(self, notes: Sequence[str], public_key: bytes | None, what: str) -> list[tuple[Checkpoint, str]]:
         good: list[tuple[Checkpoint, str]] = []
         if notes and public_key is None:
-            self.remarks.append(f"no public key was given: signatures of {len(notes)} {what}s are not checked")
+            needed = ", ".join(sorted({name for note in notes for name in signers(note)})) or "none they name"
+            self.remarks.append(
+                f"no public key was given: signatures of {len(notes)} {what}s are not checked; the key is {needed}"
+            )
         for number, note in enumerate(notes):
             try:
                 read = (
@@ -151,12 +215,41 @@ class _Check:
                     if public_key is None
                     else read_checkpoint(note, self.origin, public_key)
                 )  # fmt: skip
-            except NoteError as wrong:
+            except (NoteError, AttributeError, TypeError) as wrong:
                 self.wrong(-1, "note", f"{what} {number} cannot be trusted: {wrong}")
                 continue
             self.counts[f"{what}s"] += 1
+            self.readable.add(note)
             good.append((read, what))
         return good
+
+    def _compared(self, kept: Sequence[str], copies: Sequence[str]) -> None:
+        """The checkpoints in the database and the copies outside."""
+        if kept and not copies:
+            self.remarks.append(
+                "the witness file is missing or has no note of this log: "
+                "a cut tail or a log rewritten with the key cannot be seen"
+            )
+        elif lacking := len(set(kept) - set(copies)):
+            self.remarks.append(f"the witness file is shorter: it lacks {lacking} of {len(kept)} checkpoints")
+        if beyond := len((set(copies) - set(kept)) & self.readable):
+            self.wrong(-1, "checkpoint", f"{beyond} checkpoints of the witness file are not in the database any more")
+
+    def _columns(self) -> None:
+        """The columns beside the checkpoints."""
+        if self.stored is None:
+            return
+        for expected, each in enumerate(self.stored.checkpoints_kept()):
+            if each.number != expected:
+                self.wrong(-1, "checkpoint", f"checkpoint {each.number} stands where {expected} comes next")
+            try:
+                size = unverified(each.note).size
+            except (NoteError, AttributeError, TypeError):
+                continue  # told already
+            if each.size != size:
+                self.wrong(
+                    -1, "checkpoint", f"checkpoint {each.number}: column size is {each.size}, the note has {size}"
+                )
 
     def _walk(self, sizes: set[int]) -> tuple[Frontier, dict[int, bytes]]:
         """Re-hash every record; the roots at ``sizes`` are kept on the way."""
@@ -166,8 +259,11 @@ class _Check:
         for row in self.log.read(self.namespace):
             if row.seq != expected:
                 self.wrong(expected, "gap", f"the next record is number {row.seq}: records are missing or out of order")
-            expected = row.seq + 1
-            leaf = leaf_hash(row.record.encode("utf-8", "surrogatepass"))
+            seq: object = row.seq  # SQLite keeps any kind in any column
+            if not isinstance(seq, int):
+                continue
+            expected = seq + 1
+            leaf = leaf_hash(_bytes_of(row.record))
             if leaf != row.leaf:
                 self.wrong(row.seq, "altered", "the record does not have the hash it was stored with")
             frontier = frontier.append(leaf)
@@ -179,10 +275,12 @@ class _Check:
 
     def _record(self, row: StoredRow) -> None:
         try:
+            if not isinstance(row.record, str):
+                raise RecordError(f"the record is stored as {type(row.record).__name__}, not as text")
             record = read_record(row.record)
             if canonical_again(row.record) != row.record:
                 self.wrong(row.seq, "form", "the record is not in canonical form")
-        except (RecordError, ValueError) as wrong:
+        except (ValueError, RecursionError) as wrong:
             self.wrong(row.seq, "form", str(wrong))
             return
         if record.seq != row.seq:
@@ -194,20 +292,31 @@ class _Check:
         self._private(record, private)
         try:
             self._meaning(record, private)
-        except (KeyError, TypeError, ValueError) as wrong:  # well hashed, but not written by this code
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as wrong:
+            # well hashed, but not written by this code
             self.wrong(row.seq, "form", f"the content does not have the form of kind {record.kind}: {wrong!r}")
 
     def _meaning(self, record: Record, private: dict[str, Private]) -> None:
+        before, self.before = self.before, None
         if record.kind == "erasure":
             ground = str(record.content["ground"])
             for seq, names in record.content["fields"]:
                 for name in names:
                     self.erasures.setdefault((seq, name), (record.seq, ground))
         elif record.kind == "decision":
-            self._promises(record, private)
+            self.items.decided(record, private)
+            if self.decisions is not None:
+                self._follows(record, before)
+                self.decisions.decided(record, private)
         elif record.kind == "polish" and record.content["outcome"] == "accepted":
-            answer = record.with_private(private).get("answer")
-            self.answers.setdefault(str(record.content["item"]), set()).add(answer)
+            self.items.reworded(str(record.content["item"]), record.with_private(private).get("answer"))
+
+    def _follows(self, record: Record, before: tuple[str, int] | None) -> None:
+        """The decisions of a turn are written down together, in order."""
+        turn_id, ordinal = str(record.content["turn_id"]), record.content["ordinal"]
+        self.before = (turn_id, ordinal)
+        if ordinal != 0 and before != (turn_id, ordinal - 1):
+            self.wrong(record.seq, "order", f"decision {turn_id}/{ordinal} does not follow the one before it")
 
     def _private(self, record: Record, private: dict[str, Private]) -> None:
         for name in sorted(set(private) - set(record.hashes)):
@@ -218,7 +327,7 @@ class _Check:
                 continue
             try:
                 agrees = private[name].commitment(name) == committed
-            except ValueError:
+            except (AttributeError, TypeError, ValueError):
                 agrees = False
             if agrees:
                 self.counts["personal values"] += 1
@@ -226,17 +335,9 @@ class _Check:
                 self.wrong(record.seq, "private", f"the value of {name} is not the one the record commits to")
                 del private[name]
 
-    def _promises(self, record: Record, private: dict[str, Private]) -> None:
-        item = record.content.get("item")
-        if item is not None:
-            self.named[item] = record.seq
-        for key in record.content.get("written", ()):
-            self.promised[key] = record.seq
-            self.written.pop(key, None)
-        for version in record.with_private(private).get("written", ()) if "written" in private else ():
-            self.written[f"{version['id']}/{version['version']}"] = (record.seq, version)
-
-    def _heads(self, frontier: Frontier, notes: list[tuple[Checkpoint, str]], roots: dict[int, bytes]) -> None:
+    def _heads(
+        self, frontier: Frontier, notes: list[tuple[Checkpoint, str]], roots: dict[int, bytes], *, trusted: bool
+    ) -> None:
         size, nodes = self.log.frontier(self.namespace)
         if (size, tuple(nodes)) != (frontier.size, frontier.nodes):
             self.wrong(-1, "frontier", f"the stored frontier (size {size}) is not that of the {frontier.size} records")
@@ -249,6 +350,14 @@ class _Check:
                 )
             elif roots[note.size] != note.root:
                 self.wrong(-1, "rewritten", f"the first {note.size} records are not those that a {what} signs")
+            elif trusted:
+                self.signed = max(self.signed, note.size)
+        unseen = sorted({part for note, _ in notes for part in note.unseen})
+        if unseen:
+            self.remarks.append(
+                f"records {', '.join(_range(first, stop) for first, stop in unseen)} were signed by a process that had "
+                "not written them itself"
+            )
 
     def _gone(self) -> tuple[Erased, ...]:
         erased: list[Erased] = []
@@ -267,55 +376,22 @@ class _Check:
     def _has(self, seq: int, name: str) -> bool:
         return any(name in row.private for row in self.log.read(self.namespace, seq, seq + 1))
 
-    def _items(self, items: Iterable[MemoryItem]) -> None:
-        seen: set[str] = set()
-        ids: set[str] = set()
-        for item in items:
-            seen.add(_key(item.id, item.version))
-            ids.add(item.id)
-            self.counts["item versions"] += 1
-            self._item(item)
-        gone = {seq for seq, _ in self.missing}
-        for key, seq in sorted(self.promised.items()):
-            if key not in seen and seq not in gone:
-                self.wrong(seq, "item", f"item {key}, which this decision wrote, is not in memory")
-        kept = {key.rpartition("/")[0] for key in self.promised}
-        for name, seq in sorted(self.named.items()):
-            if name not in ids and name not in kept and seq not in gone:
-                self.wrong(seq, "item", f"item {name}, which this decision names, is not in memory")
 
-    def _item(self, item: MemoryItem) -> None:
-        """One stored version against what the log says of it."""
-        key = _key(item.id, item.version)
-        if key in self.promised:
-            if key in self.written:  # else erased: nothing left to compare with
-                self._compare(item, key, frozenset())
-            return
-        before = max(
-            (version for version in range(1, item.version) if _key(item.id, version) in self.promised), default=None
-        )
-        if before is None:
-            if item.id not in self.named:
-                self.wrong(-1, "item", f"item {key} ({item.slot}) is in memory, but no decision put it there")
-            return
-        answers = self.answers.get(item.id, set())
-        if item.sentence not in answers and None not in answers:
-            self.wrong(-1, "item", f"item {key} is worded as neither a decision nor an accepted rewriting says")
-        if _key(item.id, before) in self.written:
-            self._compare(item, _key(item.id, before), REWORDED)
-
-    def _compare(self, item: MemoryItem, key: str, free: frozenset[str]) -> None:
-        seq, fields = self.written[key]
-        stored = item_fields(item)
-        differs = sorted(name for name in {*fields, *stored} - free if fields.get(name) != stored.get(name))
-        if differs:
-            name = _key(item.id, item.version)
-            self.wrong(seq, "item", f"item {name} is not as this decision wrote it: {', '.join(differs)} differ")
+def _range(first: int, stop: int) -> str:
+    """Numbers of records as an auditor writes them: ``41..44``."""
+    if stop <= first:
+        return ""
+    return f"{first}" if stop == first + 1 else f"{first}..{stop - 1}"
 
 
-def _key(item: str, version: int) -> str:
-    """How a record names an item version."""
-    return f"{item}/{version}"
+def _bytes_of(record: str | bytes) -> bytes:
+    """What is hashed: the bytes as they stand in the database."""
+    if isinstance(record, bytes):
+        return record
+    try:
+        return str(record).encode("utf-8", "surrogateescape")  # bytes that were no UTF-8 come back as they were
+    except UnicodeEncodeError:
+        return record.encode("utf-8", "surrogatepass")
 
 
 def canonical_again(text: str) -> str:

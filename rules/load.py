@@ -69,6 +69,13 @@ def build(sources: Mapping[str, str], digest: str | None = None) -> Ruleset:
     return _ruleset(reads, [], trusting=False)
 
 
+def digest_of(sources: Mapping[str, str]) -> str:
+    """The digest of stored texts by their content alone: those of another version of this program count, too."""
+    reads = [Read(SOURCES, f"{name}.yaml", text) for name, text in sorted(sources.items())]
+    rules = [(parsed.data, parsed.digest) for _, parsed in parse(reads, trusting=True)]
+    return set_digest({data["id"]: (data["version"], digest) for data, digest in rules if data is not None})
+
+
 def read_packs(problems: list[Problem]) -> Iterator[Read]:
     """The shipped rule files."""
     yield from _walk(files(__package__) / "packs", "packs", problems)

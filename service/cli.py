@@ -6,12 +6,9 @@ import gc
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
-
-if TYPE_CHECKING:
-    from ..memory import Memory
 
 app = typer.Typer(
     name="recordari",
@@ -42,32 +39,8 @@ Namespace = Annotated[str | None, typer.Option("--namespace", help="Whose memory
 Actor = Annotated[str, typer.Option("--actor", envvar="RECORDARI_ACTOR", help="Who does it; stands in the log.")]
 Seen = Annotated[int, typer.Option("--seen", min=1, help="The version you looked at; a later one refuses the edit.")]
 Note = Annotated[str, typer.Option("--note", help="Why; kept with the decision.")]
+Lang = Annotated[Literal["en", "zh"], typer.Option("--lang", help="Language of the explanation.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON lines instead of a table.")]
-
-
-def memory_of(store: str | None, namespace: str | None, rules: list[Path] | None, **options: Any) -> Memory:
-    """The Memory that the options and the settings describe."""
-    from ..memory import Memory
-    from ..settings import Settings
-
-    settings = Settings()
-    return Memory.open(
-        store or settings.store,
-        namespace=namespace or settings.namespace,
-        rules=rules or settings.rules,
-        settings=settings,
-        **options,
-    )
-
-
-def reading(store: str | None, namespace: str | None) -> Memory:
-    """The same for a command that only reads: a place that cannot be written to serves as well."""
-    from ..store.errors import ReadOnly
-
-    try:
-        return memory_of(store, namespace, None)
-    except ReadOnly:
-        return memory_of(store, namespace, None, read_only=True)
 
 
 @app.command()
@@ -119,6 +92,7 @@ def observe(
 ) -> None:
     """Remember a JSONL dialogue; each turn's receipt is printed once it is safely stored."""
     from .batch import observe_lines
+    from .opening import memory_of
 
     with memory_of(store, namespace, rules, packs=not no_packs, ner=not no_ner) as memory:
         raise typer.Exit(observe_lines(file, memory))
@@ -130,12 +104,16 @@ def items(
     namespace: Namespace = None,
     entity: Annotated[str | None, typer.Option(help="Only what is about this entity.")] = None,
     slot: Annotated[str | None, typer.Option(help="Only this slot.")] = None,
-    as_of: Annotated[str | None, typer.Option("--as-of", help="What was true at this time (ISO 8601).")] = None,
+    as_of: Annotated[
+        str | None,
+        typer.Option("--as-of", help="What was true at this time (ISO 8601), and what had been announced by then."),
+    ] = None,
     known_at: Annotated[str | None, typer.Option("--known-at", help="What was known at this time (ISO 8601).")] = None,
     history: Annotated[bool, typer.Option("--history", help="Superseded and withdrawn versions too.")] = False,
     json: Json = False,
 ) -> None:
     """What is remembered: now, as of a time, as known at a time, or with its history."""
+    from .opening import reading
     from .show import show_items
 
     with reading(store, namespace) as memory:
@@ -146,6 +124,7 @@ def items(
 @app.command()
 def history(item: str, store: Store = None, namespace: Namespace = None, json: Json = False) -> None:
     """All versions of the thing an item is a version of, oldest first."""
+    from .opening import reading
     from .show import show_items
 
     with reading(store, namespace) as memory:
@@ -162,6 +141,7 @@ def recall(
     json: Json = False,
 ) -> None:
     """Full-text search over what is remembered; one Chinese character is enough."""
+    from .opening import reading
     from .show import show_hits
 
     with reading(store, namespace) as memory:
@@ -169,21 +149,27 @@ def recall(
 
 
 @app.command()
-def explain(item: str, store: Store = None, namespace: Namespace = None, json: Json = False) -> None:
+def explain(
+    item: str, lang: Lang = "en", store: Store = None, namespace: Namespace = None, json: Json = False
+) -> None:  # fmt: skip
     """Why an item is remembered: from the characters of the sentence to the rule that decided."""
+    from .opening import reading
     from .show import show_explanation
 
     with reading(store, namespace) as memory:
-        show_explanation(memory.explain(item), as_json=json)
+        show_explanation(memory.explain(item, language=lang), as_json=json)
 
 
 @app.command("why-not")
-def why_not(turn: str, store: Store = None, namespace: Namespace = None, json: Json = False) -> None:
+def why_not(
+    turn: str, lang: Lang = "en", store: Store = None, namespace: Namespace = None, json: Json = False
+) -> None:  # fmt: skip
     """Why nothing (or not more) was remembered from a turn."""
+    from .opening import reading
     from .show import show_explanation
 
     with reading(store, namespace) as memory:
-        show_explanation(memory.why_not(turn), as_json=json)
+        show_explanation(memory.why_not(turn, language=lang), as_json=json)
 
 
 @app.command()
@@ -194,6 +180,7 @@ def review(
     json: Json = False,
 ) -> None:
     """What waits for a person: held items, why they are held, and the version to name when you decide."""
+    from .opening import reading
     from .show import show_review
 
     with reading(store, namespace) as memory:
@@ -213,9 +200,10 @@ def correct(
     json: Json = False,
 ) -> None:
     """Put another value in an item's place; the old version becomes history."""
+    from .opening import editing
     from .show import show_edit
 
-    with memory_of(store, namespace, rules) as memory:
+    with editing(store, namespace, rules) as memory:
         show_edit(memory.correct(item, value, actor=actor, seen_version=seen, since=since), as_json=json)
 
 
@@ -225,9 +213,10 @@ def confirm(
     rules: Rules = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Say that an item is right."""
+    from .opening import editing
     from .show import show_edit
 
-    with memory_of(store, namespace, rules) as memory:
+    with editing(store, namespace, rules) as memory:
         show_edit(memory.confirm(item, actor=actor, seen_version=seen, note=note), as_json=json)
 
 
@@ -237,9 +226,10 @@ def reject(
     rules: Rules = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Take an item back, or refuse one that is held."""
+    from .opening import editing
     from .show import show_edit
 
-    with memory_of(store, namespace, rules) as memory:
+    with editing(store, namespace, rules) as memory:
         show_edit(memory.reject(item, actor=actor, seen_version=seen, note=note), as_json=json)
 
 
@@ -249,15 +239,17 @@ def approve(
     rules: Rules = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Let a held item in; it takes the place of what contradicts it."""
+    from .opening import editing
     from .show import show_edit
 
-    with memory_of(store, namespace, rules) as memory:
+    with editing(store, namespace, rules) as memory:
         show_edit(memory.approve(item, actor=actor, seen_version=seen, note=note), as_json=json)
 
 
 @app.command()
 def replay(store: Store = None, namespace: Namespace = None, json: Json = False) -> None:
     """Decide everything again, from stored features and from stored text, and compare with the record."""
+    from .opening import reading
     from .show import show_report
 
     with reading(store, namespace) as memory:
@@ -271,26 +263,62 @@ def polish(
     limit: Annotated[int, typer.Option(min=1, help="How many sentences at most.")] = 100,
 ) -> None:
     """Let the configured LLM reword waiting sentences; the guard keeps the template where a value drifts."""
+    from .opening import editing
     from .show import show_polished
 
-    with memory_of(store, namespace, None) as memory:
+    with editing(store, namespace, None) as memory:
         show_polished(memory.polish(limit=limit))
 
 
 @audit.command()
-def verify(store: Store = None, namespace: Namespace = None, json: Json = False) -> None:
-    """Hash every record again and hold the tree against its checkpoints."""
+def verify(
+    store: Store = None,
+    namespace: Namespace = None,
+    public_key: Annotated[
+        str | None,
+        typer.Option("--public-key", help="Public key to check signatures with: its line, PEM, or a file of either."),
+    ] = None,
+    witness: Annotated[
+        Path | None, typer.Option("--witness", help="File of signed notes from outside (default: RECORDARI_WITNESS).")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Hold the log against itself, its checkpoints and the witness, and all that is stored against the log."""
+    from .opening import reading
     from .show import show_report
 
     with reading(store, namespace) as memory:
-        raise typer.Exit(show_report(memory.verify(), as_json=json))
+        report = memory.verify(public_key=public_key, witness=witness)
+        raise typer.Exit(show_report(report, as_json=json))
 
 
 @audit.command()
 def checkpoint(store: Store = None, namespace: Namespace = None) -> None:
-    """Sign the present root of the log and copy it to the witness file."""
-    with memory_of(store, namespace, None) as memory:
-        print(memory.checkpoint())
+    """Sign the present root of the log, once it verifies, and copy it to the witness file."""
+    from .auditwork import sign
+    from .opening import editing
+
+    with editing(store, namespace, None) as memory:
+        raise typer.Exit(sign(memory))
+
+
+@audit.command()
+def key(store: Store = None, namespace: Namespace = None) -> None:
+    """Print the public key of the log as the line that an auditor gives to `audit verify --public-key`."""
+    from .auditwork import verifier
+    from .opening import reading
+
+    with reading(store, namespace) as memory:
+        print(verifier(memory))
+
+
+@audit.command()
+def reindex(store: Store = None, namespace: Namespace = None) -> None:
+    """Build the search index again from what is remembered."""
+    from .opening import editing
+
+    with editing(store, namespace, None) as memory:
+        print(f"{memory.reindex()} items indexed")
 
 
 @rules.command("lint")
@@ -359,7 +387,10 @@ def told(error: Exception) -> int:
     if isinstance(error, UnicodeEncodeError) and "surrogates" in error.reason:
         print("an argument is not UTF-8. Set the terminal to UTF-8", file=sys.stderr)
         return WRONG_USE
-    if isinstance(error, IntakeError | SettingsError | EditError):
+    from ..audit.checkpoint import NoteError
+    from .opening import UnknownNamespace
+
+    if isinstance(error, IntakeError | SettingsError | EditError | NoteError | UnknownNamespace):
         print(error, file=sys.stderr)
         return WRONG_USE
     if isinstance(error, RuleError):
@@ -376,5 +407,7 @@ def told(error: Exception) -> int:
     if isinstance(error, NotFoundError | Stale):
         print(error, file=sys.stderr)
         return WRONG_USE
-    print(error if isinstance(error, StoreError) else fault(error), file=sys.stderr)
+    from ..audit.ledger import LedgerError
+
+    print(error if isinstance(error, StoreError | LedgerError) else fault(error), file=sys.stderr)
     return UNREADABLE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import json
 from datetime import datetime
@@ -125,6 +126,12 @@ def proposal_body(proposal: Proposal) -> str:
     if candidate.adjustment is not None and candidate.adjustment.by is not None:
         fields["candidate"]["adjustment"]["by"] = _value(candidate.adjustment.by)
     return json.dumps(fields, ensure_ascii=True, separators=(",", ":"))
+
+
+def proposal_digest(proposal: Proposal | str) -> str:
+    """SHA-256 of a proposal as stored: what the log commits to."""
+    body = proposal if isinstance(proposal, str) else proposal_body(proposal)
+    return hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def read_proposal(body: str) -> Proposal:

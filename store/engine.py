@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import threading
 import time
 from collections.abc import Iterator
@@ -18,7 +17,8 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, 
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
-from .errors import Busy, CannotOpen, ReadOnly, StoreError, as_store_error
+from .errors import Busy, CannotOpen, Missing, ReadOnly, StoreError, as_store_error
+from .inspection import Inspection
 from .known import Cache
 from .reading import Reading, View
 from .schema import prepare
@@ -58,28 +58,38 @@ class Store:
         place: str | Path = "sqlite://",
         *,
         read_only: bool = False,
+        create: bool = True,
         synchronous: Synchronous = "FULL",
         busy_timeout: float = 30.0,
         secret: bytes | None = None,
     ) -> Store:
         """Open ``matter.db``, ``sqlite:///matter.db``, ``sqlite://`` (memory) or ``postgresql+psycopg://…``.
 
-        A new or empty database gets its tables; an older one is upgraded. ``secret`` fixes the secret of new
-        namespaces (rehearsals); by default each gets one from the operating system.
+        A new or empty database gets its tables, unless ``create`` is false (Missing); an older one is upgraded.
+        ``read_only`` makes and changes nothing and serves a file or a folder that cannot be written, too.
+        ``secret`` fixes the secret of new namespaces (rehearsals); by default each gets one from the operating system.
         """
         url = _url(place)
         name = url.database if url.get_backend_name() == "sqlite" else url.render_as_string(hide_password=True)
         shown = name or "memory"
-        if url.get_backend_name() == "sqlite":
-            engine = _sqlite(url, shown, read_only, synchronous, busy_timeout)
+        if url.get_backend_name() != "sqlite":
+            ways = [_postgresql(url, shown, read_only, busy_timeout)]
         else:
-            engine = _postgresql(url, shown, read_only, busy_timeout)
-        store = cls(engine, shown, read_only=read_only, secret=secret)
-        try:
-            store._prepare()
-        except BaseException:
-            engine.dispose()
-            raise
+            addresses = _addresses(url, shown, read_only, create)
+            ways = [_sqlite(each, read_only, synchronous, busy_timeout) for each in addresses]
+        for number, engine in enumerate(ways, 1):
+            store = cls(engine, shown, read_only=read_only, secret=secret)
+            try:
+                store._prepare(create=create)
+            except (ReadOnly, CannotOpen) as wrong:
+                engine.dispose()
+                if number == len(ways) or isinstance(wrong, Missing):
+                    raise
+            except BaseException:
+                engine.dispose()
+                raise
+            else:
+                break
         return store
 
     @property
@@ -147,6 +157,19 @@ class Store:
         with self._transaction() as connection:
             yield Reading(View(lambda: connection, namespace), self.place)
 
+    @contextlib.contextmanager
+    def inspecting(self, namespace: str = "default") -> Iterator[Inspection]:
+        """A consistent view for the verifier, to whom text that is no UTF-8 is a finding, not an error."""
+        with self._transaction() as connection:
+            driver: Any = connection.connection.dbapi_connection
+            if self.backend == "sqlite":
+                driver.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+            try:
+                yield Inspection(View(lambda: connection, namespace), self.place)
+            finally:
+                if self.backend == "sqlite":
+                    driver.text_factory = str
+
     def namespaces(self) -> tuple[str, ...]:
         """The namespaces that have been written to."""
         with self._transaction() as connection:
@@ -187,14 +210,14 @@ class Store:
             number = int.from_bytes(hashlib.sha256(namespace.encode()).digest()[:8], "big", signed=True)
             connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": number})
 
-    def _prepare(self) -> None:
+    def _prepare(self, *, create: bool) -> None:
         with self._errors():
             with self._engine.connect() as plain:
                 connection = plain if self.read_only else plain.execution_options(**{_WRITER: True})
                 with connection.begin():
                     if self.backend == "postgresql" and not self.read_only:
                         connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _SCHEMA_LOCK})
-                    prepare(connection, self.place, read_only=self.read_only)
+                    prepare(connection, self.place, read_only=self.read_only, new=create)
             if self.backend == "sqlite" and not (self._alone or self.read_only):
                 self._write_ahead()
 
@@ -247,20 +270,32 @@ def _url(place: str | Path) -> URL:
     return url
 
 
-def _sqlite(url: URL, place: str, read_only: bool, synchronous: Synchronous, busy_timeout: float) -> Engine:
+def _addresses(url: URL, place: str, read_only: bool, create: bool) -> list[URL]:
+    """The ways to open a file, the best first.
+
+    Who only reads opens it like a writer all the same, so that a write-ahead log is read and folded in; where nothing
+    can be written the file is opened as it stands, which is all there is when it has no write-ahead file.
+    """
+    if not url.database or url.database == ":memory:":
+        return [url]
+    path = Path(url.database)
+    _check_path(path, place, must_exist=read_only or not create)
+    if not read_only:
+        return [url]
+    path = path.absolute()
+    queries = [{"mode": "rw"}, {"mode": "ro"}]
+    log = path.with_name(path.name + "-wal")
+    if not log.exists() or log.stat().st_size == 0:
+        queries.append({"mode": "ro", "immutable": "1"})
+    address = path.as_uri()
+    return [URL.create("sqlite", database=address, query={**each, "uri": "true"}) for each in queries]
+
+
+def _sqlite(url: URL, read_only: bool, synchronous: Synchronous, busy_timeout: float) -> Engine:
     arguments: dict[str, Any] = {"timeout": busy_timeout, "isolation_level": None, "check_same_thread": False}
     options: dict[str, Any] = {}
     if not url.database or url.database == ":memory:":
         options["poolclass"] = StaticPool
-    else:
-        _check_path(Path(url.database), place, read_only)
-        if read_only:
-            path = Path(url.database).absolute()
-            query = {"mode": "ro", "uri": "true"}
-            if not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists():
-                # A write-ahead file cannot be made here, and nobody has one open: the file alone is all there is.
-                query["immutable"] = "1"
-            url = URL.create("sqlite", database=path.as_uri(), query=query)
     engine = create_engine(url, connect_args=arguments, **options)
 
     @event.listens_for(engine, "connect")
@@ -268,8 +303,7 @@ def _sqlite(url: URL, place: str, read_only: bool, synchronous: Synchronous, bus
         cursor = connection.cursor()
         cursor.execute("PRAGMA foreign_keys=ON")
         cursor.execute("PRAGMA secure_delete=ON")  # what is deleted is overwritten: erasure reaches the file
-        if not read_only:
-            cursor.execute(f"PRAGMA synchronous={synchronous}")
+        cursor.execute("PRAGMA query_only=ON" if read_only else f"PRAGMA synchronous={synchronous}")
         cursor.close()
 
     @event.listens_for(engine, "begin")
@@ -281,13 +315,13 @@ def _sqlite(url: URL, place: str, read_only: bool, synchronous: Synchronous, bus
     return engine
 
 
-def _check_path(path: Path, place: str, read_only: bool) -> None:
+def _check_path(path: Path, place: str, *, must_exist: bool) -> None:
     if path.is_dir():
         raise CannotOpen(place, "a folder, not a file", "Name a file in it")
     if not path.parent.is_dir():
         raise CannotOpen(place, f"there is no folder {path.parent}", "Make it first")
-    if read_only and not path.exists():
-        raise CannotOpen(place, "no such file", "Check the path")
+    if must_exist and not path.exists():
+        raise Missing(place, "no such file", "Check the path")
 
 
 def _postgresql(url: URL, place: str, read_only: bool, busy_timeout: float) -> Engine:

@@ -2,6 +2,7 @@
 
 StoreError
 ├── CannotOpen         no such place, no right to it, or a server that does not answer
+│   ├── Missing        there is no memory at this place, and none was to be made
 │   ├── NotADatabase   the file is something else, or encrypted
 │   └── NewerSchema    written by a newer Recordari
 ├── ReadOnly           the place cannot be written to
@@ -29,6 +30,10 @@ class StoreError(RuntimeError):
 
 class CannotOpen(StoreError):
     """The place does not exist, may not be entered, or does not answer."""
+
+
+class Missing(CannotOpen):
+    """There is no memory at the place, and whoever opened it did not want a new one."""
 
 
 class NotADatabase(CannotOpen):

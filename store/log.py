@@ -78,6 +78,11 @@ class Frontier:
     records: int | None = None  # number of records by the rows themselves, once they have been asked
 
 
+def _bytes(stored: object) -> bytes:
+    """A column of bytes, even when a hand put something else there: it will fit no hash."""
+    return bytes(stored) if isinstance(stored, bytes | memoryview) else str(stored).encode("utf-8", "replace")
+
+
 def split_nodes(joined: bytes) -> tuple[bytes, ...]:
     """The subtree roots out of one column."""
     return tuple(joined[at : at + _HASH] for at in range(0, len(joined), _HASH))
@@ -145,7 +150,9 @@ class Log:
                 return
             beside = self._private(namespace, page[0].seq, page[-1].seq)
             for row in page:
-                yield KeptRow(row.seq, row.record, bytes(row.leaf), beside.get(row.seq, {}))
+                yield KeptRow(row.seq, row.record, _bytes(row.leaf), beside.get(row.seq, {}))
+            if not isinstance(page[-1].seq, int):  # SQLite sorts what is no number to the end: there is no more
+                return
             at = page[-1].seq + 1
 
     def size(self, namespace: str) -> int:
@@ -170,7 +177,7 @@ class Log:
         row = self._connection.execute(
             select(NAMESPACES.c.frontier_size, NAMESPACES.c.frontier).where(NAMESPACES.c.name == namespace)
         ).first()
-        return (row.frontier_size, split_nodes(bytes(row.frontier))) if row is not None else (0, ())
+        return (row.frontier_size, split_nodes(_bytes(row.frontier))) if row is not None else (0, ())
 
     def set_frontier(self, namespace: str, size: int, nodes: Sequence[bytes]) -> None:
         """Keep the frontier; it reaches the database with the end of the transaction."""

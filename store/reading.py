@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -12,15 +12,15 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, or_, select
 
-from ..model import Decision, ItemStatus, MemoryItem, Receipt, Turn
-from .codec import content_digest, item_columns, read_decision, read_item, read_turn
+from ..model import Decision, ItemStatus, MemoryItem, Proposal, Receipt, Turn
+from .codec import content_digest, read_decision, read_item, read_proposal, read_turn
 from .errors import StoreError, TurnConflict
 from .items import as_of as at_time
 from .log import Log, Source
 from .outbox import Outbox
 from .search import Hit, search
 from .statements import Columns, Statement
-from .tables import DECISIONS, ITEMS, NAMESPACES, RULESETS, RUNTIMES, TURNS, stamp
+from .tables import DECISIONS, ITEMS, NAMESPACES, PROPOSALS, RECORDS, RULESETS, RUNTIMES, TURNS, stamp
 
 _TURN = Statement(
     select(TURNS.c.digest, TURNS.c.body, TURNS.c.text).where(
@@ -89,7 +89,8 @@ class Reading:
 
         ``as_of`` asks what was true in the world at a time, ``known_at`` what we had been told by then; together
         they say what we would have answered. Without ``as_of`` statuses are those of the last write. Current,
-        scheduled and held items are shown, with ``history`` the superseded, ended and expired ones too.
+        scheduled and held items are shown, with ``history`` the superseded, ended and expired ones too. What was
+        to come at the time is shown when it had been said by then.
         """
         where: list[ColumnElement[bool]] = [ITEMS.c.namespace == self.namespace]
         for column, wanted in ((ITEMS.c.entity, entity), (ITEMS.c.principal, principal), (ITEMS.c.slot, slot)):
@@ -109,7 +110,13 @@ class Reading:
         moment = as_of if as_of is not None else known_at
         if moment is not None:
             found = at_time(found, moment)
-        return found if history else tuple(item for item in found if item.status in _SHOWN)
+        if history:
+            return found
+        return tuple(
+            item
+            for item in found
+            if item.status in _SHOWN and (item.status != "scheduled" or moment is None or item.said_at <= moment)
+        )
 
     def item(self, item_id: str, version: int | None = None) -> MemoryItem | None:
         """One item: its newest version, or the one asked for."""
@@ -187,9 +194,26 @@ class Reading:
         found: dict[tuple[str, int], tuple[int, str]] = {}
         for query in (named, aimed, wrote):
             for turn_id, ordinal, seq, body in self.connection.execute(query):
-                found[(turn_id, ordinal)] = (-1 if seq is None else seq, body)
+                # A row that claims to be written by a decision is told as its story only when the record says so.
+                if query is not wrote or seq is None or self._says(seq, item_id):
+                    found[(turn_id, ordinal)] = (-1 if seq is None else seq, body)
         order = sorted(found.items(), key=lambda each: (each[1][0], each[0]))
         return tuple(read_decision(body) for _, (_, body) in order)
+
+    def _says(self, seq: int, item_id: str) -> bool:
+        """Whether a record says that its decision wrote a version of an item."""
+        query = select(RECORDS.c.record).where(RECORDS.c.namespace == self.namespace, RECORDS.c.seq == seq)
+        record = self.connection.execute(query).scalar()
+        content = json.loads(record)["content"] if record is not None else {}
+        return any(key.rpartition("/")[0] == item_id for key in content.get("written", ()))
+
+    def answered_by(self, turn_id: str) -> tuple[Proposal, ...]:
+        """The suggestions that a turn answered."""
+        query = select(PROPOSALS.c.body).where(
+            PROPOSALS.c.namespace == self.namespace, PROPOSALS.c.answered_by == turn_id
+        )
+        rows = self.connection.execute(query.order_by(PROPOSALS.c.turn, PROPOSALS.c.number)).scalars()
+        return tuple(map(read_proposal, rows))
 
     def receipt_of(self, turn: Turn) -> Receipt | None:
         """The receipt of a turn seen before, None for a new one; TurnConflict when its id came with other content."""
@@ -214,28 +238,6 @@ class Reading:
         newest = _pairs(self.connection.execute(query))
         items = tuple(map(read_item, newest.values()))
         return Receipt(turn_id=turn_id, decisions=self.decisions(turn_id), items=items, repeated=True)
-
-    def misfiled(self) -> Iterator[str]:
-        """Item versions that questions would see otherwise than they are: their columns differ from their body,
-        or they begin or end at another time than the turn that wrote, or replaced, them was received."""
-        query = (
-            select(ITEMS, TURNS.c.received_at)
-            .join(TURNS, and_(TURNS.c.namespace == ITEMS.c.namespace, TURNS.c.turn_id == ITEMS.c.written_by))
-            .where(ITEMS.c.namespace == self.namespace)
-            .order_by(ITEMS.c.item_id, ITEMS.c.version.desc())
-        )
-        next_id, next_written = "", None
-        for row in self.connection.execute(query).mappings():
-            replaced = next_written if row["item_id"] == next_id else None
-            wanted = {
-                **item_columns(read_item(row["body"])),
-                "written_at": row["received_at"],
-                "replaced_at": replaced,
-            }
-            wrong = sorted(name for name, value in wanted.items() if row[name] != value)
-            if wrong:
-                yield f"{row['item_id']}/{row['version']}: {', '.join(wrong)}"
-            next_id, next_written = row["item_id"], row["received_at"]
 
     def ordinals(self, item_ids: tuple[str, ...]) -> dict[str, int]:
         """The numbers of items within the namespace: names that do not depend on its secret."""

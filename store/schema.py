@@ -9,12 +9,15 @@ from typing import Any
 from sqlalchemy import Connection, Dialect, insert, inspect, select, text
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from .errors import CannotOpen, NewerSchema, NotADatabase
+from .errors import CannotOpen, Missing, NewerSchema, NotADatabase
 from .tables import METADATA, REVISIONS, SCHEMA
 
 
-def prepare(connection: Connection, place: str, *, read_only: bool = False) -> None:
-    """Bring the schema to the newest version, inside the caller's transaction (which keeps others out)."""
+def prepare(connection: Connection, place: str, *, read_only: bool = False, new: bool = True) -> None:
+    """Bring the schema to the newest version, inside the caller's transaction (which keeps others out).
+
+    An empty database gets its tables when it may be a ``new`` one.
+    """
     found = version_of(connection, place)
     if found == REVISIONS[-1]:
         return
@@ -24,12 +27,10 @@ def prepare(connection: Connection, place: str, *, read_only: bool = False) -> N
             f"its schema {found!r} is newer than {REVISIONS[-1]!r}, the newest that this version knows",
             "Upgrade Recordari",
         )
+    if found is None and (read_only or not new):
+        raise Missing(place, "there is no memory in it yet", "`recordari observe` begins one")
     if read_only:
-        raise CannotOpen(
-            place,
-            "there is no memory in it yet" if found is None else f"its schema {found!r} is older than this version",
-            "Open it once for writing",
-        )
+        raise CannotOpen(place, f"its schema {found!r} is older than this version", "Open it once for writing")
     if found is None:
         create(connection)
     else:

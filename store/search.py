@@ -99,6 +99,12 @@ def unindex(connection: Connection, namespace: str, entity: str, ordinals: Itera
         connection.execute(delete(table).where(*mine))
 
 
+def clear(connection: Connection, namespace: str) -> None:
+    """Empty the index of a namespace, to be built again."""
+    for table in (TERMS, TEXTS):
+        connection.execute(delete(table).where(table.c.namespace == namespace))
+
+
 def search(
     connection: Connection,
     namespace: str,

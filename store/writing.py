@@ -11,7 +11,16 @@ from sqlalchemy import bindparam, insert, literal_column, select, update
 
 from ..model import Known, MemoryItem, Outcome, Proposal, Turn
 from . import search
-from .codec import content_digest, decision_body, item_body, item_columns, proposal_body, text_bytes, turn_body
+from .codec import (
+    content_digest,
+    decision_body,
+    item_body,
+    item_columns,
+    proposal_body,
+    read_item,
+    text_bytes,
+    turn_body,
+)
 from .errors import Stale, StoreError
 from .known import Cache, said_in
 from .log import Log
@@ -180,6 +189,18 @@ class Writing(Reading):
             answer = {"of": self.namespace, "turn": proposal.turn_id, "proposal": body, "by": turn.turn_id}
             self._transaction.change(_ANSWER, answer)
             talk.proposals = [each for each in talk.proposals if each != proposal]
+
+    def reindex(self) -> int:
+        """Build the search index again from the newest version of every item; how many there are."""
+        self._wrote = True
+        rows = self.connection.execute(
+            select(ITEMS.c.ordinal, ITEMS.c.body)
+            .where(ITEMS.c.namespace == self.namespace, ITEMS.c.replaced_at.is_(None))
+            .order_by(ITEMS.c.ordinal)
+        ).all()
+        search.clear(self.connection, self.namespace)
+        search.index(self._transaction.add, self.namespace, ((ordinal, read_item(body)) for ordinal, body in rows))
+        return len(rows)
 
     def keep_ruleset(self, digest: str, sources: Mapping[str, str]) -> None:
         """Keep the sources of a rule set under its digest, once."""

@@ -190,16 +190,80 @@ def test_a_changed_record_is_found_by_verify(store: Path, tmp_path: Path) -> Non
         (("why-not", "nobody:1"), 2, "no turn 'nobody:1'"),
         (("items", "--as-of", "yesterday"), 2, "no ISO 8601 time"),
         (("items", "--as-of", "2026-03-18"), 2, "no UTC offset"),
+        (("audit", "verify", "--public-key", "nobody"), 2, "nobody: no such file, and no public key"),
         (("frobnicate",), 2, "frobnicate"),
     ],
 )
 def test_wrong_use_and_unreadable_input_have_their_exit_codes(
-    arguments: tuple[str, ...], code: int, told: str, tmp_path: Path
+    arguments: tuple[str, ...], code: int, told: str, store: Path
 ) -> None:
-    done = run(*arguments, RECORDARI_STORE=str(tmp_path / "fresh.db"))
+    done = run(*arguments, RECORDARI_STORE=str(store))
     assert done.returncode == code, done.stderr
     assert told in done.stderr
     assert "Traceback" not in done.stderr
+
+
+READING = (
+    ("audit", "verify"), ("audit", "key"), ("items",), ("replay",), ("explain", "ffff"), ("history", "ffff"),
+    ("recall", "x"), ("why-not", "t"), ("review",),
+)  # fmt: skip
+EDITING = (
+    ("audit", "checkpoint"), ("audit", "reindex"), ("polish",), ("correct", "ffff", "8", "--actor", "i", "--seen", "1"),
+    ("confirm", "ffff", "--actor", "i", "--seen", "1"), ("reject", "ffff", "--actor", "i", "--seen", "1"),
+    ("approve", "ffff", "--actor", "i", "--seen", "1"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", READING + EDITING, ids=" ".join)
+def test_a_mistyped_store_is_an_error_with_its_path_and_nothing_is_made(
+    arguments: tuple[str, ...], tmp_path: Path
+) -> None:
+    wrong = tmp_path / "mater.db"
+    done = run(*arguments, "--store", str(wrong))
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert f"{wrong}: no such file" in done.stderr
+    assert "recordari observe" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("arguments", [("audit", "verify"), ("items",), ("audit", "checkpoint")], ids=" ".join)
+def test_a_mistyped_namespace_is_an_error_that_names_the_known_ones(arguments: tuple[str, ...], store: Path) -> None:
+    done = run(*arguments, "--store", str(store), "--namespace", "defualt")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "no namespace 'defualt'. Known: 'default'" in done.stderr
+
+
+def test_without_a_store_the_error_names_the_default_file(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [RECORDARI, "items"], capture_output=True, check=False, cwd=tmp_path, encoding="utf-8",
+        env={name: value for name, value in os.environ.items() if name != "RECORDARI_STORE"},
+    )  # fmt: skip
+    assert done.returncode == 3
+    assert f"{tmp_path / 'recordari.db'}: no such file" in done.stderr
+    assert "--store or RECORDARI_STORE" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_auditor_verifies_with_the_printed_key_and_a_checkpoint_says_what_it_covers(
+    store: Path, tmp_path: Path
+) -> None:
+    line = run("audit", "key", "--store", str(store)).stdout.strip()
+    assert line.startswith("recordari/default+")
+    copy = tmp_path / "m.db"
+    copy.write_bytes(store.read_bytes())
+    blind = run("audit", "verify", "--store", str(copy))
+    assert blind.returncode == 0
+    assert "the key is recordari/default+" in blind.stdout.replace("\n", " ")
+    told = run("audit", "verify", "--store", str(copy), "--public-key", line, "--json")
+    assert json.loads(told.stdout)["lines"][-1] == "verified"
+    assert [each.name for each in tmp_path.iterdir()] == ["m.db"]  # no key, no log beside it
+
+
+def test_explanations_come_in_chinese_when_asked(store: Path) -> None:
+    (item,) = rows(run("items", "--slot", "phone", "--json", "--store", str(store)).stdout)[:1]
+    assert "原话" in run("explain", item["id"], "--lang", "zh", "--store", str(store)).stdout
+    assert "What was said" in run("explain", item["id"], "--store", str(store)).stdout
+    assert run("explain", item["id"], "--lang", "fr", "--store", str(store)).returncode == 2
 
 
 def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:

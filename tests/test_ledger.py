@@ -256,7 +256,7 @@ def test_who_also_holds_the_key_is_found_by_the_witness_only() -> None:
     blind = check(forged)
     assert blind.ok
     assert any("witness" in remark for remark in blind.remarks)
-    assert codes(check(forged, witness)) == [(-1, "rewritten")]
+    assert codes(check(forged, witness)) == [(-1, "checkpoint"), (-1, "rewritten")]
 
 
 def test_without_a_public_key_the_report_says_that_signatures_are_unchecked() -> None:

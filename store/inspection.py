@@ -1,0 +1,275 @@
+"""What the tables hold, row by row, for the verifier: what cannot be read or contradicts itself is told, not raised.
+
+The columns beside a body repeat it so that they can be asked for; here each is held against the body. Whether a body
+is what was decided is for the ledger to say (audit/holdings.py).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import RowMapping, and_, case, exists, select
+
+from ..model import MemoryItem, Turn
+from .codec import content_digest, item_columns, proposal_digest, read_item, read_proposal, read_turn
+from .reading import Reading
+from .search import terms, text_of
+from .tables import (
+    CHECKPOINTS,
+    DECISIONS,
+    ITEMS,
+    NAMESPACES,
+    PROPOSALS,
+    RULESETS,
+    RUNTIMES,
+    TERMS,
+    TEXTS,
+    TURNS,
+    column,
+    stamp,
+)
+
+_COLUMNS = ("action", "reason", "item", "target", "turn_id", "ordinal", "turn")  # of a decision, repeated by its body
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTurn:
+    """A turn as stored; ``turn`` is None when it cannot be read, its text empty when ``erased``."""
+
+    turn_id: str
+    turn: Turn | None
+    erased: bool
+    keyed: bool  # its digest is that of its content under the secret of the namespace
+    wrong: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptDecision:
+    """A decision as stored, and with the first of a turn the turn; ``known`` says whether there is one."""
+
+    seq: int | None
+    turn_id: str
+    ordinal: int
+    fields: Mapping[str, Any] | None
+    known: bool
+    turn: KeptTurn | None
+    wrong: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptItem:
+    """An item version as stored, with what says by whom and in which order it was written."""
+
+    item_id: str
+    version: int
+    item: MemoryItem | None
+    row: int
+    ordinal: int
+    principal: str
+    written_by: str
+    decision: int
+    wrong: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptProposal:
+    """A suggestion as stored: its digest and the turn that answered it."""
+
+    turn_id: str
+    number: int
+    digest: str
+    answered_by: str | None
+    wrong: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptCheckpoint:
+    """A checkpoint as stored."""
+
+    number: int
+    size: int
+    note: str
+
+
+class Inspection(Reading):
+    """A consistent view of one namespace that survives whatever stands in it."""
+
+    def decisions_kept(self) -> Iterator[KeptDecision]:
+        """All decisions in the order of their records; those without one first or last."""
+        first = DECISIONS.c.ordinal == 0
+        said = (case((first, TURNS.c.body)), case((first, TURNS.c.text)), case((first, TURNS.c.digest)))
+        names = ("turn_id", "conversation", "ordinal", "principal", "speaker", "said_at", "received_at")
+        query = (
+            select(
+                DECISIONS,
+                *(TURNS.c[name].label(f"of_{name}") for name in names),
+                *(each.label(name) for each, name in zip(said, ("said_body", "said_text", "said_digest"), strict=True)),
+            )
+            .join_from(
+                DECISIONS,
+                TURNS,
+                and_(TURNS.c.namespace == DECISIONS.c.namespace, TURNS.c.turn_id == DECISIONS.c.turn_id),
+                isouter=True,
+            )
+            .where(DECISIONS.c.namespace == self.namespace)
+            .order_by(DECISIONS.c.seq, DECISIONS.c.turn_id, DECISIONS.c.ordinal)
+        )
+        for row in self.connection.execute(query).mappings():
+            fields, wrong = _object(row["body"])
+            if fields is not None:
+                wrong += tuple(f"column {name} differs" for name in _COLUMNS if row[name] != fields.get(name))
+            known = row["of_turn_id"] is not None
+            if known:
+                pairs = (("conversation", "of_conversation"), ("speaker", "of_speaker"), ("turn", "of_ordinal"))
+                wrong += tuple(f"column {name} differs from its turn" for name, of in pairs if row[name] != row[of])
+            turn = self._turn(row) if known and row["ordinal"] == 0 else None
+            seq = row["seq"] if isinstance(row["seq"], int) else None
+            yield KeptDecision(seq, row["turn_id"], row["ordinal"], fields, known, turn, wrong)
+
+    def undecided_turns(self) -> tuple[str, ...]:
+        """Turns that no decision is about."""
+        decided = exists().where(DECISIONS.c.namespace == TURNS.c.namespace, DECISIONS.c.turn_id == TURNS.c.turn_id)
+        query = select(TURNS.c.turn_id).where(TURNS.c.namespace == self.namespace, ~decided)
+        return tuple(self.connection.execute(query.order_by(TURNS.c.turn_id)).scalars())
+
+    def items_kept(self) -> Iterator[KeptItem]:
+        """All item versions, of each item the newest first."""
+        query = (
+            select(ITEMS, TURNS.c.received_at.label("received"), TURNS.c.principal.label("of_principal"))
+            .join_from(
+                ITEMS,
+                TURNS,
+                and_(TURNS.c.namespace == ITEMS.c.namespace, TURNS.c.turn_id == ITEMS.c.written_by),
+                isouter=True,
+            )
+            .where(ITEMS.c.namespace == self.namespace)
+            .order_by(ITEMS.c.item_id, ITEMS.c.version.desc())
+        )
+        next_id, next_written = "", None
+        for row in self.connection.execute(query).mappings():
+            replaced = next_written if row["item_id"] == next_id else None
+            next_id, next_written = row["item_id"], row["received"]
+            wrong: list[str] = []
+            item: MemoryItem | None = None
+            try:
+                item = read_item(row["body"])
+                wanted = {**item_columns(item), "written_at": row["received"], "replaced_at": replaced}
+                if row["version"] == 1:
+                    wanted["principal"] = row["of_principal"]
+                differ = sorted(name for name, value in wanted.items() if row[name] != value)
+                wrong += [f"column {name} is not as it was written" for name in differ]
+                if not isinstance(row["body"], str):
+                    wrong.append("its body is not stored as text")
+            except Exception as error:  # whatever a hand put there
+                wrong.append(f"its body cannot be read ({_short(error)})")
+            yield KeptItem(
+                *(row["item_id"], row["version"], item, row["row"], row["ordinal"], row["principal"]),
+                *(row["written_by"], row["decision"], tuple(wrong)),
+            )
+
+    def proposals_kept(self) -> Iterator[KeptProposal]:
+        """All suggestions, in the order in which each turn made them."""
+        said = and_(TURNS.c.namespace == PROPOSALS.c.namespace, TURNS.c.turn_id == PROPOSALS.c.turn_id)
+        query = select(PROPOSALS, TURNS.c.conversation.label("talk")).join_from(PROPOSALS, TURNS, said, isouter=True)
+        query = query.where(PROPOSALS.c.namespace == self.namespace).order_by(PROPOSALS.c.turn_id, PROPOSALS.c.number)
+        for row in self.connection.execute(query).mappings():
+            wrong: tuple[str, ...] = ()
+            try:
+                proposal = read_proposal(row["body"])
+                wanted = {
+                    "turn_id": proposal.turn_id, "turn": proposal.turn, "conversation": row["talk"],
+                }  # fmt: skip
+                wrong = tuple(f"column {name} differs" for name, value in wanted.items() if row[name] != value)
+            except Exception as error:  # whatever a hand put there
+                wrong = (f"its body cannot be read ({_short(error)})",)
+            digest = proposal_digest(row["body"]) if isinstance(row["body"], str) else ""
+            yield KeptProposal(row["turn_id"], row["number"], digest, row["answered_by"], wrong)
+
+    def checkpoints_kept(self) -> tuple[KeptCheckpoint, ...]:
+        """All checkpoints, by their number."""
+        query = select(CHECKPOINTS.c.number, CHECKPOINTS.c.size, CHECKPOINTS.c.note)
+        query = query.where(CHECKPOINTS.c.namespace == self.namespace).order_by(CHECKPOINTS.c.number)
+        return tuple(KeptCheckpoint(*row) for row in self.connection.execute(query))
+
+    def item_rows(self) -> int:
+        """How many item versions the namespace counted."""
+        query = select(NAMESPACES.c.item_rows).where(NAMESPACES.c.name == self.namespace)
+        return self.connection.execute(query).scalar() or 0
+
+    def rulesets_kept(self) -> tuple[str, ...]:
+        """The digests of the rule sets that are stored, those of other namespaces too."""
+        return tuple(self.connection.execute(select(RULESETS.c.digest).order_by(RULESETS.c.digest)).scalars())
+
+    def runtimes_kept(self) -> tuple[str, ...]:
+        """The digests of the runtimes that are stored, those of other namespaces too."""
+        return tuple(self.connection.execute(select(RUNTIMES.c.digest).order_by(RUNTIMES.c.digest)).scalars())
+
+    def misindexed(self) -> int:
+        """How many items the search index does not hold as they are, and entries of items that are not there."""
+        wanted: dict[int, tuple[str, MemoryItem]] = {}
+        newest = select(ITEMS.c.ordinal, ITEMS.c.body).where(
+            ITEMS.c.namespace == self.namespace, ITEMS.c.replaced_at.is_(None)
+        )
+        for ordinal, body in self.connection.execute(newest):
+            try:
+                item = read_item(body)
+            except Exception:  # told elsewhere
+                continue
+            wanted[ordinal] = (column(item.entity), item)
+        held: dict[tuple[int, str], Counter[str]] = {}
+        query = select(TERMS.c.ordinal, TERMS.c.entity, TERMS.c.term, TERMS.c.count)
+        for ordinal, entity, term, count in self.connection.execute(query.where(TERMS.c.namespace == self.namespace)):
+            held.setdefault((ordinal, entity), Counter())[term] = count
+        lengths: dict[tuple[int, str], int] = {
+            (ordinal, entity): length
+            for ordinal, entity, length in self.connection.execute(
+                select(TEXTS.c.ordinal, TEXTS.c.entity, TEXTS.c.length).where(TEXTS.c.namespace == self.namespace)
+            )
+        }
+        wrong = 0
+        for ordinal, (entity, item) in wanted.items():
+            counted = Counter(terms(text_of(item)))
+            key = (ordinal, entity)
+            if held.pop(key, Counter()) != counted or lengths.pop(key, -1) != counted.total():
+                wrong += 1
+        return wrong + len({*held, *lengths})
+
+    def _turn(self, row: RowMapping) -> KeptTurn:
+        """The turn that stands beside its first decision."""
+        turn: Turn | None = None
+        wrong: list[str] = []
+        keyed = True
+        try:
+            text = row["said_text"]
+            turn = read_turn(row["said_body"], text if text is None or isinstance(text, bytes) else bytes(text))
+            wanted = {
+                "conversation": turn.conversation, "ordinal": turn.ordinal, "principal": turn.entity,
+                "speaker": turn.speaker, "said_at": stamp(turn.said_at), "received_at": stamp(turn.received_at),
+            }  # fmt: skip
+            wrong += [f"column {name} differs" for name, value in wanted.items() if row[f"of_{name}"] != value]
+            if turn.turn_id != row["of_turn_id"]:
+                wrong.append("column turn_id differs")
+            keyed = text is None or content_digest(turn, self.secret) == row["said_digest"]
+        except Exception as error:  # whatever a hand put there
+            wrong.append(f"it cannot be read ({_short(error)})")
+        return KeptTurn(row["turn_id"], turn, row["said_text"] is None, keyed, tuple(wrong))
+
+
+def _object(body: Any) -> tuple[Mapping[str, Any] | None, tuple[str, ...]]:
+    """The fields of a JSON body, or what is wrong with it."""
+    try:
+        fields = json.loads(body)
+    except Exception as error:  # whatever a hand put there
+        return None, (f"its body cannot be read ({_short(error)})",)
+    if not isinstance(fields, dict):
+        return None, ("its body is no object",)
+    return fields, () if isinstance(body, str) else ("its body is not stored as text",)
+
+
+def _short(error: Exception) -> str:
+    """The first line of an error."""
+    return f"{type(error).__name__}: {str(error).splitlines()[0][:120] if str(error) else ''}"
