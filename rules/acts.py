@@ -49,7 +49,7 @@ def act_of(seen: View, book: Book, place: Place, around: Frame, replaced: Replac
 
 
 def _corrected_behind(seen: View, around: Frame) -> bool:
-    """律师费是6.5万元，刚才说错了: a clause of nothing but a correction follows in the sentence."""
+    """鉴定费是7700元，上一句说错了: a clause of nothing but a correction follows in the sentence."""
     for cue, low, _ in seen.cues:
         after = seen.segment_at(low)
         if cue.kind == "correction" and after.index == around.segment.index + 1 and not cue.covers:
@@ -59,7 +59,7 @@ def _corrected_behind(seen: View, around: Frame) -> bool:
 
 
 def _uncovered_correction(seen: View, around: Frame) -> bool:
-    """ "It's 201 Maple Terrace, I transposed the digits": the sentence corrects, and names nothing else."""
+    """ "It is 88 Birch Row, I swapped two figures": the sentence corrects, and names nothing else."""
     return any(
         cue.kind == "correction" and not cue.covers and seen.segment_at(low).sentence == around.segment.sentence
         for cue, low, _ in seen.cues
@@ -67,7 +67,7 @@ def _uncovered_correction(seen: View, around: Frame) -> bool:
 
 
 def patch_of(seen: View, book: Book, place: Place, around: Frame, old: int | None) -> Patch | None:
-    """尾号不是8881，是8818: a number that stands for the part its label names."""
+    """末四位不是7701，是7710: a number that stands for the part its label names."""
     part = around.attribute
     if place.kind == "time" and old is not None and part is None and around.bare:
         return _day_patch(seen, book, place, old)
@@ -96,7 +96,7 @@ def _part_value(part: str, mention: Mention) -> str:
 
 
 def _day_patch(seen: View, book: Book, place: Place, old: int) -> Patch | None:
-    """不是15日，是25日: days of a month that is not said, so they change the day of a date that is known."""
+    """不是6号，是16号: days of a month that is not said, so they change the day of a date that is known."""
     texts = (seen.norm.text[place.start : place.end], seen.scan.mentions[old].text)
     if not all(book.lex.said["day_alone"].fullmatch(text.strip()) for text in texts):
         return None
@@ -107,12 +107,12 @@ def _day_patch(seen: View, book: Book, place: Place, old: int) -> Patch | None:
 
 
 def bounded(value: Value, around: Frame, book: Book) -> Value:
-    """顾问费上限还是300万元: the label says that the value is a bound."""
+    """监理费上限仍为77万元: the label says that the value is a bound."""
     ceiling, floor = (book.lex.said[name].search(around.label) for name in ("ceiling", "floor"))
     if not isinstance(value, Magnitude):
         return value
     raised = around.act == "change" and around.place.mention.text.lower().startswith("up to")
-    if raised and value.bound == "<=":  # "the rate went up to $320" is no ceiling
+    if raised and value.bound == "<=":  # "the fee rose up to $77" tells a change and is no ceiling
         return value.model_copy(update={"bound": "="})
     if (ceiling or floor) and value.bound == "=" and value.amount is not None:
         return value.model_copy(update={"bound": "<=" if ceiling else ">="})

@@ -7,7 +7,17 @@ from datetime import date, datetime
 from typing import Any, NamedTuple
 
 from ..model import Bound, Candidate, Known, MemoryItem, Proposal, Turn
-from ..values import AddressValue, Magnitude, MoneyValue, NumberValue, QuantityValue, TextValue, TimeValue, Value
+from ..values import (
+    AddressValue,
+    Magnitude,
+    MoneyValue,
+    NameValue,
+    NumberValue,
+    QuantityValue,
+    TextValue,
+    TimeValue,
+    Value,
+)
 from .book import Book, RulesetLike, book_of
 from .features import features_of
 from .frames import LAST_NAMED
@@ -52,6 +62,7 @@ def bind(turn: Turn, candidate: Candidate, known: Known, ruleset: RulesetLike, g
     act = candidate.act
     if draft.proposal is not None and act == "confirm":
         candidate = candidate.model_copy(update={"value": draft.value})
+    suggested = draft.proposal.candidate if draft.proposal is not None else candidate
     if features["act"] != act:
         candidate = candidate.model_copy(update={"act": features["act"]})
     return Bound(
@@ -63,8 +74,8 @@ def bind(turn: Turn, candidate: Candidate, known: Known, ruleset: RulesetLike, g
         target=draft.target.id if draft.target else None,
         closes=draft.closes,
         derived_from=draft.derived_from,
-        valid_from=candidate.valid_from,
-        valid_to=turn.said_at if _over(candidate, draft) else candidate.valid_to,
+        valid_from=suggested.valid_from or candidate.valid_from,
+        valid_to=turn.said_at if _over(candidate, draft) else suggested.valid_to or candidate.valid_to,
         question=draft.question,
         flags=flags,
         features=features,
@@ -97,6 +108,8 @@ def _placed(turn: Turn, candidate: Candidate, known: Known, book: Book, look: Lo
         if found.item is None and candidate.old is not None:
             old = look.by_old(candidate.slot)
             found = old if old.item is not None else found
+        if candidate.act == "end" and found.item is not None and not _named_alike(candidate.value, found.item.value):
+            found = Found()  # "I left Dublin" ends no job
         if found.item is None and not found.rivals and draft.qualifier is None:
             return draft._replace(qualifier="", binding="named")
         return _settled(draft, found, candidate, book)
@@ -134,6 +147,14 @@ def _asked(turn: Turn, candidate: Candidate, known: Known, book: Book, draft: Dr
             slot=slot.slot, qualifier=said.qualifier or "", value=value, binding="recent", target=found.item
         )
     return None
+
+
+def _named_alike(value: Value | None, known: Value) -> bool:
+    """True unless both are names and neither holds the other."""
+    if not isinstance(value, NameValue) or not isinstance(known, NameValue):
+        return True
+    one, other = (key(each.canonical).replace(" ", "") for each in (value, known))
+    return one in other or other in one
 
 
 def _meant_label(turn: Turn, candidate: Candidate, known: Known, book: Book) -> str:
@@ -202,6 +223,9 @@ def _answer(candidate: Candidate, known: Known, draft: Draft, look: Lookup) -> D
     """The proposal that this candidate answers: by yes or no, or by saying its value (again, or another)."""
     latest = known.proposals[-1]
     if candidate.form == "answer":
+        together = [p for p in known.proposals if p.turn == latest.turn]
+        if candidate.act == "confirm" and len(together) > 1 and any(p.candidate.confidence == "low" for p in together):
+            return draft._replace(binding="ambiguous")  # "a retainer of 5,000 or a cap of 20,000?" "Yes."
         return _from_proposal(draft, latest, known, look) if candidate.act in {"confirm", "reject"} else None
     if candidate.value is None or candidate.assertion.reported_by is not None:
         return None
@@ -213,7 +237,10 @@ def _answer(candidate: Candidate, known: Known, draft: Draft, look: Lookup) -> D
         bare = candidate.form == "bare" or candidate.slot is None
         if bare and candidate.old is None and (same or candidate.act in {"state", "correct", "confirm", "change"}):
             placed = _from_proposal(draft, proposal, known, look)
-            return placed._replace(value=candidate.value if not same else given)
+            if same:
+                return placed
+            # Another value than the suggested one is the speaker's own: it accepts nothing.
+            return placed._replace(value=candidate.value, binding="recent", proposal=None)
         if same and candidate.act == "confirm" and candidate.slot == proposal.candidate.slot:
             return _from_proposal(draft, proposal, known, look)
     return None

@@ -75,7 +75,7 @@ def capture(turn: Turn, scan: Scan, ruleset: RulesetLike) -> Captured:
 
 
 def _apposed(seen: View, book: Book, found: list[Candidate]) -> list[Candidate]:
-    """乙方联系人是邱明，电话…: a number right after somebody is named in the sentence is that person's."""
+    """房东是某某，电话…: a number right after somebody is named in the sentence is that person's."""
     out: list[Candidate] = []
     for candidate in found:
         if candidate.kind in {"phone", "email", "address"} and candidate.entity is None and candidate.slot is not None:
@@ -129,7 +129,7 @@ def _proposed(candidate: Candidate) -> Candidate:
 
 
 def _undated(seen: View, found: list[Candidate]) -> list[Candidate]:
-    """Without the moments that only date a step: 昨天大盘跌了2%, "from May 1 the rent goes up by $100"."""
+    """Without the moments that only date a step: 上周涨了7%, "from May 7 the fee goes up by $77"."""
     if not any(c.act == "adjust" for c in found):
         return found
     steps = {seen.segment_at(seen.norm.inside(c.start, c.end)[0]).index for c in found if c.act == "adjust"}
@@ -263,9 +263,15 @@ def _alternative(seen: View, book: Book, place: Place) -> bool:
     """True for one of two values that exclude each other: "either $5,000 or $6,000", 6万还是8万."""
     at = seen.position(place)
     for other in (*seen.places[max(0, at - 2) : at], *seen.places[at + 1 : at + 3]):
-        if other.kind == place.kind:
+        if other.kind == place.kind and other.index != place.index:
             low, high = min(place.end, other.end), max(place.start, other.start)
             if low <= high and book.lex.said["either"].fullmatch(seen.low[low:high]):
+                return True
+            if (
+                low <= high
+                and seen.turn.speaker == "assistant"
+                and book.lex.said["either_of"].search(seen.low[low:high])
+            ):
                 return True
     return False
 
@@ -335,14 +341,14 @@ def _fits(rule: Rule, seen: View, book: Book, place: Place, around: Frame) -> bo
     if day and book.lex.said["farewell"].search(seen.low[segment.start : segment.end].strip()):
         return False  # "have a great weekend", 明天见
     if place.kind == "time" and of and any(p.wall for p in seen.within(place.end, around.segment.end)):
-        return False  # 去年的维护费: the time belongs to the noun
+        return False  # 前年的年费: the time belongs to the noun
     if condition.label_words is not None and len(key(around.label).split()) > condition.label_words:
         return False
     if file.take.part != "whole" and part_of(value, file.take.part) is None:
         return False
     clock = file.take.part == "whole" and str(getattr(value, "edtf", None) or "").startswith("T")
     if clock and rule.trigger is None and not around.copula and around.act == "state":
-        return False  # "alarm me at eight": a clock without a day, and nothing that states it, is an errand
+        return False  # "wake me at seven": a clock without a day, and nothing that states it, is an errand
     if condition.labelled is not None and condition.labelled == around.bare:
         return False
     cues = seen.cue_kinds(around.segment.sentence)
@@ -370,7 +376,7 @@ def _triggered(rule: Rule, seen: View, place: Place, around: Frame, within: int)
     if where == "label":
         if rule.trigger.search(around.label.lower()):
             return True
-        # Peeling may take a word off (最后交割日), the value may swallow one (赔偿上限70万元): look there too.
+        # Peeling may take a word off (最后一天), the value may swallow one (罚款上限7万元): look there too.
         walls = [p.end for p in seen.within(around.segment.start, place.start) if p.wall]
         raw = seen.low[max([around.segment.start, place.start - within, *walls]) : place.end]
         return not around.inherited and rule.trigger.search(raw) is not None

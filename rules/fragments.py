@@ -113,7 +113,7 @@ def _part_act(seen: View, book: Book, part: Part, old: list[Part]) -> Act | None
 
 
 def _withdrawals(seen: View, book: Book, found: Sequence[Candidate], used: frozenset[int]) -> Iterator[Candidate]:
-    """ "Forget what I said about the target price": the label is in the words, bind looks for it among what is live."""
+    """ "Forget about the parking fee": the label is in the words, bind looks for it among what is live."""
     for cue, start, _ in seen.cues:
         if cue.kind not in {"withdrawal", "ending"}:
             continue
@@ -123,12 +123,16 @@ def _withdrawals(seen: View, book: Book, found: Sequence[Candidate], used: froze
         low, high = seen.original(segment.start, segment.end)
         if any(low <= c.start < high for c in found):
             continue
+        named = book.lex.peel(seen.text[segment.start : segment.end].replace(cue.text, "")).text
+        begin, end = seen.original(*seen.sentence_span(segment.sentence))
+        if not named and any(c.value is not None and begin <= c.start < end for c in found):
+            continue  # "I changed my mind, make it 60,000": what follows takes its place
         yield _whole(seen, segment, "retract" if cue.kind == "withdrawal" else "end", cue.rule, (cue.start, cue.end))
         return
 
 
 def _unchanged(seen: View, book: Book, found: Sequence[Candidate]) -> Iterator[Candidate]:
-    """还款日没变, "the deposit stays the same": said again, without its value."""
+    """年费照旧, "the fee stays as it is": said again, without its value."""
     for segment in seen.segments:
         text = seen.low[segment.start : segment.end]
         text = book.lex.said["particles_end"].sub("", text)
@@ -154,6 +158,11 @@ def _asked(seen: View, book: Book) -> Iterator[Candidate]:
             for hit in words.finditer(text)
         ]
         if not hits:
+            named = _asked_noun(book, text)
+            if named is not None:
+                whole = _whole(seen, segment, "propose", "law.asked@1", seen.original(segment.start, segment.end))
+                yield whole.model_copy(update={"slot": named[0], "qualifier": named[1]})
+                return
             continue
         _, slot, hit = max(hits, key=lambda found: found[0])
         label = text if slot in book.label_words else book.lex.said["asks"].sub(" ", text[: hit.end()])
@@ -161,6 +170,17 @@ def _asked(seen: View, book: Book) -> Iterator[Candidate]:
         whole = _whole(seen, segment, "propose", "law.asked@1", seen.original(segment.start, segment.end))
         yield whole.model_copy(update={"slot": slot, "qualifier": book.qualifier(slot, label)})
         return
+
+
+def _asked_noun(book: Book, text: str) -> tuple[str, str] | None:
+    """Slot and label that a question names by a word that triggers a rule: "What is the final payment?"."""
+    label = book.lex.peel(book.lex.said["asks"].sub(" ", text)).text.strip()
+    for rules in book.by_kind.values():
+        for rule in rules:
+            place = rule.file.trigger.place if rule.file.trigger is not None else ""
+            if rule.trigger is not None and place == "label_end" and rule.trigger.search(label.lower()):
+                return rule.file.slot, book.qualifier(rule.file.slot, label)
+    return None
 
 
 def _answers(seen: View, book: Book) -> Iterator[Candidate]:

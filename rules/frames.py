@@ -75,7 +75,7 @@ def _frame(view: View, place: Place, lex: Lexicon, skip: frozenset[int]) -> Fram
     found = _no_part(view, found, place)
     raw = view.text[max(segment.start, found.start - LONGEST) : found.end] if found.text else ""
     entity, found = owner(view, found, lex, place)
-    if entity is not None:  # 对方同意把赔偿款…: what opens the clause stood behind its subject
+    if entity is not None:  # 房东答应把修理费…: what opens the clause stood behind its subject
         inner = lex.peel(found.text)
         found = replace(inner.shifted(found.start), act=found.act, copula=found.copula)
     attribute, found = _attribute(found, lex, place)
@@ -103,16 +103,16 @@ def _frame(view: View, place: Place, lex: Lexicon, skip: frozenset[int]) -> Fram
 
 
 def _no_part(view: View, found: Peeled, place: Place) -> Peeled:
-    """上午不行，改下午三点: a part of a value is no label."""
+    """早上不行，改傍晚: a part of a value is no label."""
     if found.text and any(part.text == found.text for part in view.scan.parts):
         return found.emptied(place.start)
     return found
 
 
 def _inside(view: View, found: Peeled, lex: Lexicon, place: Place) -> Peeled:
-    """年薪大概30万元: the noun gave the value its period and names it all the same."""
+    """月薪约7700元: the noun gave the value its period and names it all the same."""
     hit = lex.said["noun_inside"].match(view.text, place.start, place.end)
-    if hit and hit["noun"] in lex.money_nouns:
+    if hit and (hit["noun"] in lex.money_nouns or hit["noun"][1:] in lex.money_nouns):  # 月租金
         return replace(found, text=hit["noun"], start=place.start, end=hit.end("noun"))
     return found
 
@@ -144,13 +144,13 @@ def _attribute(found: Peeled, lex: Lexicon, place: Place) -> tuple[str | None, P
 
 
 def _noun_after(view: View, place: Place, segment: Segment, predicate: str, light: bool, lex: Lexicon) -> Peeled | None:
-    """1.35亿元的并购预算上限, "a $4.9 billion fund": the label stands after the value."""
+    """7700元的搬运费, "a $77 ticket": the label stands after the value."""
     rest = view.text[place.end : segment.end]
     if place.kind in {"time", "phone", "email"}:
         return None
     hit = lex.said["noun_of"].match(rest)
     if hit is None and light:
-        hit = lex.said["noun_for"].match(rest)  # "I pay $900 a month for storage"
+        hit = lex.said["noun_for"].match(rest)  # "we pay $77 a week for parking"
     if hit is None and not _HAN.search(predicate):
         hit = lex.said["noun_after"].match(rest)
         if hit and not re.search(r"\b(?:an?|the)\s*$", view.low[segment.start : place.start]):
@@ -192,7 +192,7 @@ def _before(view: View, place: Place, segment: Segment, lex: Lexicon, skip: froz
         if begin <= cursor:
             found = lex.peel(_cut(uncued(view, begin, cursor), lex))
             joined = lex.said["joined"].match(found.text)
-            if joined:  # a sentence of its own stands before: "the beneficiary is X and the amount"
+            if joined:  # a sentence of its own stands before: "the tenant is X and the fee"
                 rest = lex.peel(found.text[joined.end() :])
                 found = rest.shifted(found.start + joined.end())
             act = found.act if act == "state" else act
@@ -209,9 +209,9 @@ def _before(view: View, place: Place, segment: Segment, lex: Lexicon, skip: froz
 
 
 def _cut(region: str, lex: Lexicon) -> str:
-    """Chinese 按 introduces a basis, not the label: 许可费按净销售额的 6% is a licence fee."""
+    """Chinese 按 introduces a basis, not the label: 提成按毛利的7%算 is a commission."""
     subject_of = lex.said["subject_of"].match(region)
-    if subject_of:  # 责任上限为合同总价的50%: what stands after the verb is the basis
+    if subject_of:  # 罚款为年费的7%: what stands after the verb is the basis
         return subject_of.group("subject")
     for hit in lex.said["according"].finditer(region):
         if _HAN.search(region[: hit.start()]):
@@ -240,7 +240,7 @@ def _inherit(
         if live and not light:
             return None
         if live and live[-1].kind == place.kind:
-            return None  # "close by May 15, and pay by June 1": another of its kind has a label of its own
+            return None  # "file by May 7, and serve by May 9": another of its kind has a label of its own
         if live:
             found = _before(view, live[0], earlier, lex, skip)
             return replace(found, act="state") if _content(found.text, lex) else None
@@ -252,19 +252,20 @@ def _inherit(
         corrected = any(
             cue.kind in {"correction", "change"} and earlier.start <= low < stop for cue, low, _ in view.cues
         )
-        if _HAN.search(text):  # "打错了一位": what stands after the word of correction is the slip, no label
+        if _HAN.search(text):  # "写反了两位": what stands after the word of correction is the slip, no label
             slips = [low for cue, low, _ in view.cues if cue.kind == "correction" and earlier.start <= low < stop]
             text = text[: max(0, min(slips) - floor)] if slips else text
         act = "state"
         moved = lex.said["moved"].search(text.rstrip())
         if moved:
             text, act = text[: moved.start()], "change"
-        void = lex.void_after.search(text.lower())  # "I got the deadline wrong: …"
+        void = lex.void_after.search(text.lower())  # "I had the floor wrong: …"
         if void:
             act = lex.void_after_acts.get(void.group(), "correct")
             text = text[: void.start()]
         found = lex.peel(text)
-        if not _content(found.text, lex) or not lex.peel(_all_uncued(view, floor, stop)).text:
+        opener = not void and not lex.peel(_all_uncued(view, floor, stop)).text
+        if not _content(found.text, lex) or opener:
             continue
         if void or moved or corrected or inside or pointing or offered or segment.mark == ":":
             return replace(found.shifted(floor), act=act)

@@ -109,7 +109,7 @@ def key(label: str) -> str:
 
 
 def is_tail(short: str, long: str) -> bool:
-    """True when ``short`` ends ``long``: "limit" of "revolver limit", 利率 of 年利率."""
+    """True when ``short`` ends ``long``: "fee" of "parking fee", 房租 of 月房租."""
     if not short or short == long:
         return False
     if _HAN.search(short):
@@ -118,7 +118,7 @@ def is_tail(short: str, long: str) -> bool:
 
 
 def is_head(short: str, long: str) -> bool:
-    """True when ``short`` begins ``long``: 样品 of 样品寄, "pledge" of "pledge to clinic"."""
+    """True when ``short`` begins ``long``: 图纸 of 图纸送, "gift" of "gift to school"."""
     if not short or short == long:
         return False
     if _HAN.search(short):
@@ -205,7 +205,7 @@ class Lexicon:
         start, end, act, copula = 0, len(text), "state", False
         low = text.lower()
         passive = self.said["passive"].search(low)
-        if passive:  # "has been upsized to", 打折后是
+        if passive:  # "has been trimmed to", 议价后是
             end, act, copula = passive.start(), "change", True
         while True:
             while end > start and (
@@ -257,12 +257,12 @@ class Lexicon:
         return " ".join(self._heavy(w) for w in found if w not in self.light)
 
     def light_label(self, label: str, slot_words: re.Pattern[str] | None) -> str:
-        """The light verb itself, where a statement has no other label: "pay it by May 15"."""
+        """The light verb itself, where a statement has no other label: "pay it by May 7"."""
         text = normalize(label).text
         return " ".join(tokens(_blanked(slot_words, text) if slot_words is not None else text))
 
     def _heavy(self, word: str) -> str:
-        """首期款支付 is about the 首期款: a light verb at the end of a run of Chinese is taken off."""
+        """定金支付 is about the 定金: a light verb at the end of a run of Chinese is taken off."""
         for size in (3, 2):
             if len(word) >= size + 2 and word[-size:] in self.light and _HAN.match(word):
                 return word[:-size]

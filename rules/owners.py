@@ -28,9 +28,9 @@ def owner(view: View, found: Peeled, lex: Lexicon, place: Place) -> tuple[str | 
     if lex.said["mine_before"].search(before):
         hit = lex.kin.match(low)
         if hit and hit.end() == len(low) and place.kind in {"person", "organization"}:
-            return None, found  # "my assistant is Joel Marsh" names the assistant
+            return None, found  # "my driver is NAME" names the driver
         named = next((p for p in view.places if p.kind == "person" and _after_kin(view, p, hit, start)), None)
-        if named is not None and hit is not None and named.end < end:  # "my boss Ana Brill can be reached on"
+        if named is not None and hit is not None and named.end < end:  # "my aunt NAME can be called on"
             return named.mention.text, _rest(lex, found, named.end - start)
         if hit and (_HAN.match(hit.group()) or re.match(r"(?:'s|\s|$)", low[hit.end() :])):
             return label[: hit.end()], _rest(lex, found, hit.end())
@@ -38,7 +38,7 @@ def owner(view: View, found: Peeled, lex: Lexicon, place: Place) -> tuple[str | 
         if name.kind in {"person", "organization"} and name.start == start:
             rest = view.text[name.end : end]
             joint = lex.joins.match(rest.lower().lstrip())
-            if joint:  # "I'm Tessa Crowe and my email is …"
+            if joint:  # "I'm NAME and my number is …"
                 cut = name.end - start + len(rest) - len(rest.lstrip()) + joint.end()
                 inner = lex.peel(found.text[cut:])
                 return None, replace(inner.shifted(start + cut), act=found.act, copula=found.copula)
@@ -71,7 +71,7 @@ def _rest(lex: Lexicon, found: Peeled, cut: int) -> Peeled:
 
 
 def subject(view: View, segment: Segment, lex: Lexicon) -> str | None:
-    """The subject of a clause when it is somebody else: "my brother lives at …", 我朋友阿杰在…."""
+    """The subject of a clause when it is somebody else: "my aunt lives at …", 我舅舅在…."""
     text = view.text[segment.start : min(segment.end, segment.start + 80)].strip()
     mine = lex.said["subject_kin"].match(text.lower())
     if mine:
@@ -91,13 +91,13 @@ def subject(view: View, segment: Segment, lex: Lexicon) -> str | None:
         role = pattern.match(text.lower(), at)
         verb_s = re.match(r"\s+[a-z]+s\b", text.lower()[role.end() :]) if role else None
         if role and verb_s and not lex.said["being"].match(text.lower()[role.end() + verb_s.end() :]):
-            return text[at : role.end()].lower()  # "client wants a 10% discount"
+            return text[at : role.end()].lower()  # "tenant wants a lower rent"
     verb = lex.said["subject_verb"].match(text)
     return verb["name"] if verb and not lex.said["none_named"].fullmatch(verb["name"].lower()) else None
 
 
 def spoken_of(view: View, segment: Segment, lex: Lexicon) -> str | None:
-    """Somebody else that the sentence is about, for a clause without a subject: 我朋友阿杰在云岭上班，住在昆明."""
+    """Somebody else that the sentence is about, for a clause without a subject: 我舅舅在厂里上班，住在县城."""
     if lex.own.search(view.low, segment.start, segment.end):
         return None
     for earlier in reversed(view.segments[: segment.index]):

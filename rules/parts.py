@@ -107,7 +107,7 @@ def _time(patch: Patch, value: TimeValue) -> TimeValue | None:
             return None
         hour = int(hit[1])
         if hour < 12 and not re.search(r"am|pm|T", patch.value) and timed and moment.hour >= 12 and hour <= 11:
-            hour += 12  # "four, then" about an afternoon appointment
+            hour += 12  # "at four" about something in the afternoon
         moment, timed = moment.replace(hour=hour, minute=int(hit[2] or 0)), True
     elif patch.part in {"part_of_day", "daypart"}:
         named = _PART_HOURS.get(patch.value)
@@ -174,7 +174,7 @@ def _address(patch: Patch, value: AddressValue, said: Mapping[str, re.Pattern[st
 
 
 def completed(value: AddressValue, known: AddressValue, corrects: bool = False) -> AddressValue:
-    """A shorter address that corrects a longer one ("it's 201 Maple Terrace") keeps the rest of it."""
+    """A shorter address that corrects a longer one ("it is 88 Birch Row") keeps the rest of it."""
     if value.city or value.province or value.postcode or not (value.road and known.road):
         return value
     if (value.road != known.road and not corrects) or not (known.city or known.province or known.postcode):

@@ -90,18 +90,18 @@ def _candidate(
     if condition is not None and mention is None:
         return None
     if condition is None and mention is not None and _BEGUN.fullmatch(seen.text, start, max(start, mention.start)):
-        mention = None  # 在和瑞律师事务所工作, "in Port Elgin": the frame tells better where the name begins
+        mention = None  # 在某某会计师事务所做事, "in Port NAME": the frame tells better where the name begins
     if mention is None and any(
         2 * (min(p.end, end) - max(p.start, start)) > end - start for p in seen.places if _typed(p, file)
     ):
         return None  # a value with a kind of its own is bound by its kind
-    # "I sold the van last week": what dates a change is no date of its own.
+    # "I gave the boat away last week": what dates a change is no date of its own.
     until = segment.end if file.act in {"end", "change"} else segment.start + hit.end()
     inside = tuple(p.index for p in seen.within(segment.start + hit.start(), until))
     if mention is not None:
         value: Value = mention.mention.value
         if isinstance(value, NameValue) and mention.start == start < end < mention.end:
-            value = type(value)(name=value.name[: end - mention.end])  # 换成陶珂了: the particle is no part of the name
+            value = type(value)(name=value.name[: end - mention.end])  # 换成某某了: the particle is no part of the name
         else:
             start, end = mention.start, mention.end
         inside = tuple(
@@ -165,7 +165,7 @@ def _triggered(book: Book, rule: Rule, seen: View, groups: dict[str, str | None]
     assert rule.file.trigger is not None
     label = groups.get("label")
     hits = list(rule.trigger.finditer(label.lower())) if label else []
-    if label and hits:  # "the mediator's fee" names no mediator
+    if label and hits:  # "the surveyor's fee" names no surveyor
         return not book.lex.said["name_noun"].sub("", label.lower()[hits[-1].end() :])
     return not (label and rule.file.trigger.place == "label" and rule.file.take.qualifier == "trigger") and bool(
         rule.trigger.search(seen.low[start:end])
@@ -233,7 +233,7 @@ def _mention_at(seen: View, start: int, end: int, kinds: list[str], taken_back: 
     found = [
         p for p in seen.places if p.kind in kinds and p.start < end and start < p.end and p.index not in taken_back
     ]
-    # A mention much shorter than the stretch is a part of it ("Trust" in "Aldgate Trust"): the stretch is the value.
+    # A mention much shorter than the stretch is a part of it ("Bank" in "Birch Row Bank"): the stretch is the value.
     whole = [p for p in found if p.start <= start + 2 and p.end >= end - 2]
     if whole:
         return whole[0]
@@ -257,7 +257,7 @@ def _qualifier(book: Book, rule: Rule, groups: dict[str, str | None], value: Val
     take = rule.file.take.qualifier
     if take == "none":
         slot = book.slots.get(rule.file.slot)
-        # The writing system of a name is part of it: 李明 and Li Ming stand beside each other.
+        # The writing system is part of a name: one in Chinese characters stands beside the same in Latin letters.
         latin = slot is not None and slot.qualifier == "script" and value.canonical.isascii()
         return "latin" if latin else ""
     if take.startswith("fixed:"):
@@ -283,7 +283,7 @@ def _topic_assertion(seen: View, book: Book, segment: Segment, hit: re.Match[str
 
 
 def agreed(seen: View, assertion: Assertion, segment: Segment) -> Assertion:
-    """ "The lawyer says X, I agree, X": with the speaker's own consent it is the speaker's statement."""
+    """ "My aunt says X, and so do I, X": with the speaker's own consent it is the speaker's statement."""
     if assertion.reported_by is None:
         return assertion
     for cue, low, _ in seen.cues:
@@ -335,5 +335,5 @@ def _entity(seen: View, book: Book, rule: Rule, groups: dict[str, str | None], s
     rest = words[owned.end() :] if owned else words
     kin = book.lex.kin.match(rest.lower())
     if kin and owned and rest[kin.end() :].strip():
-        return rest[kin.end() :].strip()  # apposition: my colleague Petra, 我朋友阿杰
+        return rest[kin.end() :].strip()  # apposition: my aunt NAME, 我舅舅某某
     return rest.strip() or None

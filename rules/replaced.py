@@ -60,7 +60,7 @@ def replaced_in(seen: View, book: Book) -> Replaced:
 
 
 def _is_way(seen: View, book: Book, place: Place) -> bool:
-    """ "Fell $1.4 million to $22.1 million": the first is the way, the second is where it ends."""
+    """ "Fell $7 million to $77 million": the first is the way, the second is where it ends."""
     gap = seen.low[place.end : _next_start(seen, place)]
     return bool(
         book.lex.said["step_to"].fullmatch(gap)
@@ -140,7 +140,7 @@ def _same_kind(one: str, other: str) -> bool:
 
 
 def withdrawn(seen: View, index: int, act: Act) -> Candidate:
-    """A value that was called void with nothing in its place ("13800009990停用了")."""
+    """A value that was called void with nothing in its place ("那个号码停用了")."""
     mention = seen.scan.mentions[index]
     segment = seen.segment_at(next(p.start for p in seen.places if p.index == index))
     low, high = seen.original(segment.start, segment.end)
