@@ -83,8 +83,11 @@ class Store:
                 store._prepare(create=create)
             except (ReadOnly, CannotOpen) as wrong:
                 engine.dispose()
-                if number == len(ways) or isinstance(wrong, Missing):
-                    raise
+                if number < len(ways) and not isinstance(wrong, Missing):
+                    continue
+                if read_only and type(wrong) is CannotOpen and (told := _logged_ahead(shown)) is not None:
+                    raise told from wrong
+                raise
             except BaseException:
                 engine.dispose()
                 raise
@@ -244,6 +247,14 @@ class Store:
             if hasattr(wrong, "sqlite_errorname") or hasattr(wrong, "sqlstate"):  # straight from the driver
                 raise as_store_error(self.place, wrong) from wrong
             raise
+
+
+def _logged_ahead(place: str) -> StoreError | None:
+    """The error for a file with a write-ahead log where no log can be read, because nothing can be written."""
+    if not Path(place + "-wal").exists():
+        return None
+    way_out = "Close whoever writes to it, or copy both files into a folder that can be written"
+    return CannotOpen(place, f"what was written last stands in {place}-wal, which cannot be read here", way_out)
 
 
 def _undone(place: str) -> StoreError:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -10,7 +13,7 @@ import pytest
 
 from recordari.model import Turn
 from recordari.store.engine import Store
-from recordari.store.errors import Busy, CannotOpen, Damaged, Full, ReadOnly, StoreError
+from recordari.store.errors import Busy, CannotOpen, Damaged, Full, Missing, ReadOnly, StoreError
 
 NS = "tenant-1"
 LONG = "预算8万。" * 100
@@ -23,7 +26,7 @@ def say(store: Store, number: int, text: str = LONG) -> None:
         tx.write_turn(turn)
 
 
-def told(store: Store) -> list[str]:
+def told_of(store: Store) -> list[str]:
     with store.reading(NS) as tx:
         return [turn.turn_id for turn in tx.turns()]
 
@@ -57,7 +60,7 @@ def test_a_file_is_opened_by_path_or_address(tmp_path: Path, spelling: str) -> N
         assert store.check() == ()
     assert path.exists()
     with Store.open(path, read_only=True) as store:
-        assert told(store) == ["c-0"]
+        assert told_of(store) == ["c-0"]
 
 
 def test_a_store_opened_for_reading_is_not_written_to(tmp_path: Path) -> None:
@@ -68,6 +71,71 @@ def test_a_store_opened_for_reading_is_not_written_to(tmp_path: Path) -> None:
         assert store.namespaces() == (NS,)
         with pytest.raises(ReadOnly, match=r"m\.db: opened for reading only"), store.writing(NS):
             pass
+
+
+READER = """
+import sys
+from recordari.store.engine import Store
+try:
+    with Store.open(sys.argv[1], read_only=True) as store, store.reading("tenant-1") as tx:
+        print([turn.turn_id for turn in tx.turns()])
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+
+def on_a_read_only_mount(path: Path) -> str:
+    """What a reader prints of a store on a mount that nobody can write to."""
+    folder = path.parent
+    script = f'mount --bind "{folder}" "{folder}" && mount -o remount,ro,bind "{folder}" && exec "$0" -c "$1" "{path}"'
+    command = ("unshare", "-m", "sh", "-c", script, sys.executable, READER)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        pytest.skip("there is no unshare here")
+    if done.returncode != 0:
+        pytest.skip(f"nothing can be mounted here: {done.stderr}")
+    return done.stdout
+
+
+def test_a_store_on_a_read_only_mount_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with Store.open(path) as store:
+        say(store, 0)
+    assert on_a_read_only_mount(path) == "['c-0']\n"
+    assert [each.name for each in tmp_path.iterdir()] == ["m.db"]
+
+
+def test_a_write_ahead_file_on_a_read_only_mount_is_named(tmp_path: Path) -> None:
+    path, copy = tmp_path / "m.db", tmp_path / "copy" / "m.db"
+    copy.parent.mkdir()
+    with Store.open(path) as store:
+        say(store, 0)
+        for suffix in ("", "-wal"):
+            shutil.copy(f"{path}{suffix}", f"{copy}{suffix}")
+    told = on_a_read_only_mount(copy)
+    assert told.startswith("CannotOpen")
+    assert "m.db-wal, which cannot be read here" in told
+    with Store.open(copy, read_only=True) as store:  # where it can be written, the log is read
+        assert told_of(store) == ["c-0"]
+
+
+def test_reading_leaves_nothing_beside_the_file_and_an_empty_file_as_it_is(tmp_path: Path) -> None:
+    path, empty = tmp_path / "m.db", tmp_path / "empty.db"
+    with Store.open(path) as store:
+        say(store, 0)
+    empty.touch()
+    before = path.read_bytes()
+    with Store.open(path, read_only=True) as store:
+        assert told_of(store) == ["c-0"]
+    for options in ({"read_only": True}, {"create": False}):
+        with pytest.raises(Missing, match="no memory in it yet"):
+            Store.open(empty, **options)
+        with pytest.raises(Missing, match="no such file"):
+            Store.open(tmp_path / "none.db", **options)
+    assert path.read_bytes() == before
+    assert empty.read_bytes() == b""
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["empty.db", "m.db"]
 
 
 def test_a_full_disk_loses_the_turn_and_nothing_else(tmp_path: Path) -> None:
@@ -82,10 +150,10 @@ def test_a_full_disk_loses_the_turn_and_nothing_else(tmp_path: Path) -> None:
                 say(store, number)
         with store._engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA max_page_count=1000000")
-        kept = told(store)
+        kept = told_of(store)
         assert kept == [f"c-{number}" for number in range(len(kept))]
         say(store, len(kept))
-        assert told(store) == [*kept, f"c-{len(kept)}"]
+        assert told_of(store) == [*kept, f"c-{len(kept)}"]
 
 
 def test_a_full_disk_in_a_group_undoes_the_group_and_says_so(tmp_path: Path) -> None:
@@ -97,19 +165,19 @@ def test_a_full_disk_in_a_group_undoes_the_group_and_says_so(tmp_path: Path) -> 
         with pytest.raises(Full), store.group(NS):  # noqa: PT012
             for number in range(1, 60):
                 say(store, number)
-        assert told(store) == ["c-0"]
+        assert told_of(store) == ["c-0"]
         full = 0
         with pytest.raises(StoreError, match="undid the whole group"), store.group(NS):  # noqa: PT012
             for number in range(1, 60):
                 try:
                     say(store, number)
-                    told(store)  # who asks has everything sent that waits
+                    told_of(store)  # who asks has everything sent that waits
                 except Full:
                     full += 1
                 except StoreError as error:
                     assert "undid the whole group" in str(error)  # noqa: PT017
         assert full == 1
-        assert told(store) == ["c-0"]
+        assert told_of(store) == ["c-0"]
 
 
 def test_a_writer_that_waits_too_long_says_so(tmp_path: Path) -> None:
@@ -131,7 +199,7 @@ def test_a_damaged_file_is_reported_as_such(tmp_path: Path) -> None:
         pytest.raises(Damaged, match=r"m\.db: the database file is damaged"),
         Store.open(path) as store,
     ):
-        told(store)
+        told_of(store)
 
 
 def test_write_ahead_logging_and_full_sync_are_the_default(tmp_path: Path) -> None:
