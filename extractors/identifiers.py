@@ -16,7 +16,6 @@ from .words import Signs, Words, alternatives, lazy
 _AFTER = r"(?![A-Za-z0-9@%])(?![-/.]\d)"
 _LOOSE = (r"(?<![0-9A-Za-z])", r"(?![0-9A-Za-z])")
 _TIGHT = (r"(?<![\w/&])(?<![0-9A-Za-z][\-.@])(?<!@)(?<![0-9]:)", r"(?![\w#@\-])(?!\.[\w])(?!:[\w:])")
-_MARK = re.compile(r"[0-9@#:第附]")  # no code and no clause without one of these, but for "Exhibit A"
 _DIGIT = re.compile(r"\d")
 
 
@@ -132,8 +131,6 @@ class Identifiers:
     def recognise(self, text: Normalized, setting: Setting) -> Iterable[Edge]:
         """Mentions of kind identifier."""
         flat = text.text
-        if not _MARK.search(flat) and not self._clause_word.search(flat):
-            return
         taken = bytearray(len(flat) + 1)
         for scheme, start, end, rule in (*self._formed(flat), *self._labelled(flat), *self._clauses(flat)):
             if not any(taken[start:end]):
@@ -172,7 +169,7 @@ class Identifiers:
         return digits >= self._digits or mixed or (digits >= self._with_letters and code.startswith("0"))
 
     def _clauses(self, flat: str) -> Iterator[tuple[str, int, int, str]]:
-        for hit in self._clause.finditer(flat):
+        for hit in self._clause.finditer(flat) if self._clause_word.search(flat) else ():
             number = hit.group(1)
             if number.isalpha() and not (number.isupper() and hit.group()[0].isupper()):
                 continue  # "part a" is no clause, "Exhibit A" is one

@@ -150,7 +150,7 @@ class ChineseAddresses:
 
     def _is_no_road(self, text: str, start: int, end: int) -> bool:
         name = text[start:end]
-        if name.endswith("道") and not name.endswith("大道"):
+        if self.parts.weak_road.search(name):
             return not self.parts.number.match(text, end)
         return any(name.endswith(word) for word in self._not_road) and not self.parts.number.match(text, end)
 
@@ -254,7 +254,7 @@ class ChineseAddresses:
         exact = {"number", "building", "unit"} & set(parts)
         whole = not re.search(r"\w", text[: draft.start] + text[draft.end :])
         if "road" in parts and not chain and not exact:
-            short = len(parts["road"]) < 3 or parts["road"][-1] in "道"
+            short = len(parts["road"]) < 3 or self.parts.weak_road.search(parts["road"])
             return None if short else self._place(text, draft.start, draft.end)
         if chain and not parts and len(chain) == 1 and not whole:
             return self._place(text, draft.start, draft.end)

@@ -7,7 +7,7 @@ import re
 from .parts_en import AddressParts, Draft
 from .words_en import Word, past
 
-_NO_LINE = re.compile(r"[?!;€£$%]|[a-z]{3}\.\s+[A-Z]\w+ (?:is|was|has)\b|[\u3400-\u9fff]")
+_NO_LINE = re.compile(r"[?!;€£$%]|[\u3400-\u9fff]")
 _LONGEST_LINE = 24  # words
 _LONGEST_BUILDING = 5
 _LONGEST_NAME = 6  # words of one road of a crossing

@@ -30,7 +30,7 @@ class ChineseParts:
         self.road_broken = self._of("road_broken")
         self.number, self.building = self._of("number"), self._of("building")
         self.unit, self.floor, self.room = self._of("unit"), self._of("floor"), self._of("room")
-        self.exit = self._of("exit")
+        self.exit, self.weak_road = self._of("exit"), self._of("weak_road")
         self.room_alone = self._of("room_alone")
         self.branch = lazy(rf"\([^()]{{1,14}}(?:{_ends(file, 'branch_end')})\)")
         self.joining, self.crossing = alternatives(file.labels["joining"]), self._of("crossing")

@@ -25,15 +25,15 @@ class EnglishPlaces:
     def __init__(self, lookup: Lookup) -> None:
         places, regions = lookup("words.place.en"), lookup("words.region.en")
         self.rule = places.ref
+        form = places.patterns
         before = "|".join(map(re.escape, sorted(places.labels["before"], key=len, reverse=True)))
-        self._before = lazy(rf"(?<![a-z])(?=((?:{before})[ :]+)(the +)?)")
+        self._before = lazy(rf"(?<![a-z])(?=((?:{before})[ :]+)((?:{form['article']}) +)?)")
         self._ambiguous = frozenset(places.labels["ambiguous"])
         self._namesake = frozenset(places.labels["namesake"])
         self._short = alternatives(places.labels["short"])
         landmark = alternatives(places.labels["landmark"]).pattern
-        self._landmark = lazy(rf"(?:{_CAPITAL} (?:(?:of|and|the|&) )*){{1,4}}(?i:{landmark})")
+        self._landmark = lazy(rf"(?:{_CAPITAL} (?:(?:{form['inside']}) )*){{1,4}}(?i:{landmark})")
         self._not = frozenset(lookup("words.person.not.en").entries()) - frozenset(places.labels["landmark"])
-        form = places.patterns
         self._stop_name = lazy(rf" ((?:[A-Za-z']+ ){{1,2}})(?:{form['stop_name']})\b", re.IGNORECASE)
         self._small_code = lazy(form["small_code"])
         self._regions = frozenset(regions.labels["region"])
