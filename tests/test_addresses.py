@@ -196,6 +196,10 @@ def test_the_floor_of_an_address_is_no_part_of_its_own() -> None:
             "number 80 | road Larch Road | building Saltern Court | unit Suite 9",
         ),
         ("Harbor Mall, Boise, ID 83799", "poi Harbor Mall | city Boise | province ID | postcode 83799"),
+        (
+            "Larch Opera House, Quill Street, London, WC2E 9ZZ",
+            "poi Larch Opera House | road Quill Street | city London | postcode WC2E 9ZZ",
+        ),
         ("Anchor Point, AK 99599", "city Anchor Point | province AK | postcode 99599"),
         (
             "1 Larch Way Bear Creek Twp PA 18799",

@@ -39,6 +39,7 @@ class AddressLine:
         at = self._before(flat, words, house if house is not None else 0, draft)
         if house is None:
             at = self._opening_pieces(flat, words, at, stop, draft)
+            at = self._name_before_road(flat, words, at, stop, draft)
             if self._names_road(flat, words, at, stop, draft):
                 at = self.parts.number(words, at, stop, draft)
                 at = self.parts.road(flat, words, at, stop, draft, strict=False)
@@ -165,6 +166,22 @@ class AddressLine:
             at = past(words, piece[1], stop)
         return at
 
+    def _name_before_road(self, flat: str, words: list[Word], at: int, stop: int, draft: Draft) -> int:
+        """A house name before a road without a number: Larch Opera House|, Bow Street, London."""
+        end = self._stretch(flat, words, at, stop) if at < stop else stop
+        begin = past(words, end, stop)
+        if begin >= stop or words[end].text != "," or words[end - 1].low in self.words.strong:
+            return at
+        last = self._stretch(flat, words, begin, stop) - 1
+        if (
+            last <= begin
+            or words[last].low not in self.words.strong
+            or self.words.is_town(flat, words, begin, last + 1)
+        ):
+            return at
+        draft.add("building" if words[end - 1].low in self.words.building else "poi", at, end)
+        return begin
+
     def _kind(self, flat: str, words: list[Word], first: int, last: int) -> str:
         """A stretch that ends like the name of a building is one, any other an addressee or a landmark."""
         if self.words.recipient.match(flat, words[first].start):
@@ -196,9 +213,9 @@ class AddressLine:
             return not self.words.is_town(flat, words, at, stop)
         if end == stop and self.words.is_town(flat, words, at, end):
             return False
-        if self._is_landmark(words, at, end):
-            return False
         sure = self.parts.road_ahead(flat, words, at, end)
+        if self._is_landmark(words, at, end) and not (sure == 2 and words[end - 1].low in self.words.strong):
+            return False
         if sure == 2:
             return end < stop or not {"poi", "building"} & set(draft.parts)
         if {"poi", "building"} & set(draft.parts):
