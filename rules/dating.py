@@ -1,4 +1,4 @@
-"""Values dated by their clause: "last year the budget was 500k" is history, "the rent is 7,000 from July" begins then."""
+"""Values dated by their clause: "last year it was 500k" is history, "the rent is 7,000 from July" begins then."""
 
 from __future__ import annotations
 
@@ -64,9 +64,12 @@ def _heads(seen: View, book: Book, segment: Segment, place: Place, value: Place,
         return False  # "May 2017 gross margin was 31%": the time is part of the name of the figure
     if not book.lex.peel(gap).text:
         return False  # "on May 1 $500": a payment, its day is no validity
-    told = candidate.act == "change" or book.lex.said["states_then"].search(gap.rstrip()) is not None
     moment = place.mention.value
     assert isinstance(moment, TimeValue)
+    begin = _at(seen, moment.start)
+    ahead = begin is not None and begin > seen.turn.said_at
+    told = candidate.act == "change" or book.lex.said["states_then"].search(gap.rstrip()) is not None
+    told = told or (ahead and book.lex.said["decides"].search(gap.rstrip()) is not None)
     return told and (moment.grain in _LONG or _open(moment) or gap.startswith("起") or candidate.act == "change")
 
 

@@ -67,15 +67,24 @@ def decide(
         return (outcome,), known
     captured = capture(turn, scan, ruleset)
     outcomes: list[Outcome] = []
-    for ordinal, candidate in enumerate(captured.candidates):
-        bound = bind(turn, candidate, known, ruleset, captured.gate)
-        stamp = {**conditions, "ordinal": ordinal}
-        outcome, known = _one(turn, scan, bound, known, ruleset, engine, reconcile, word, new_id, stamp)
-        outcomes.append(outcome)
+    for candidate in captured.candidates:
+        for _ in range(_answered_at_once(candidate, known)):
+            bound = bind(turn, candidate, known, ruleset, captured.gate)
+            stamp = {**conditions, "ordinal": len(outcomes)}
+            outcome, known = _one(turn, scan, bound, known, ruleset, engine, reconcile, word, new_id, stamp)
+            outcomes.append(outcome)
     for decision in leftovers(turn, scan, captured, bool(outcomes)):
         stamp = {**conditions, "ordinal": len(outcomes)}
         outcomes.append(Outcome(decision=decision.model_copy(update=stamp)))
     return tuple(outcomes), known
+
+
+def _answered_at_once(candidate: Candidate, known: Known) -> int:
+    """How many suggestions a plain yes or no answers: all of the turn that made the latest one."""
+    if candidate.form != "answer" or not known.proposals:
+        return 1
+    together = [p for p in known.proposals if p.turn == known.proposals[-1].turn]
+    return 1 if any(p.candidate.confidence == "low" for p in together) else len(together)
 
 
 def _one(

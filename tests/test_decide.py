@@ -136,3 +136,19 @@ def test_an_old_number_out_of_use_gives_way_to_the_new_one() -> None:
 def test_both_passes_over_one_dialogue_agree() -> None:
     turns = [turn(0, "预算8万元，4月30日交稿。"), turn(1, "预算改为7万元，初稿改到5月12日。")]
     assert decided(*turns) == decided(*turns)
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "reason"),
+    [
+        ("Shall we set the budget at $5,000?", "No, it's $7,000.", "stated"),
+        ("预算定8万元可以吗？", "不可以，最多6万元。", "stated"),
+        ("Shall we set the budget at $5,000?", "Yes, $5,000.", "confirmed_suggestion"),
+        ("Shall we set the budget at $5,000?", "Yes, fine.", "confirmed_suggestion"),
+    ],
+)
+def test_another_value_than_the_suggested_one_is_stated_and_accepts_nothing(
+    asked: str, answer: str, reason: str
+) -> None:
+    decisions, _ = decided(turn(0, asked, "assistant"), turn(1, answer))
+    assert [d.reason for d in decisions if d.turn == 1 and d.action == "ADD"] == [reason]
