@@ -35,7 +35,7 @@ def kinds(text: str) -> list[str]:
     ("text", "expected"),
     [
         ("营销预算8万，6月30日前付清", ["money 80000 XXX", "time ../2026-06-30"]),
-        ("预算80万 3月5号截止", ["money 800000 XXX", "time ../2026-03-05"]),
+        ("预算80万 4月5号截止", ["money 800000 XXX", "time ../2026-04-05"]),
         ("首付三成，3月5日到账", ["percent 30%", "time 2026-03-05"]),
         ("see you next Friday at 5pm for $30", ["time 2026-03-27T17:00", "money 30 USD"]),
         ("the meeting is at 10:30", ["time T10:30"]),
