@@ -66,6 +66,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "authority": ("none", "higher", "equal", "lower"),  # of this source against that of the known item
     "relation": ("none", "equal", "narrower", "broader", "differs", "older"),
     "wording": ("same", "other"),  # of an equal value: the same words, or others
+    "identity": ("none", "same", "perhaps"),  # of a name in other words than the known one: what rules of naming say
     "binding": ("named", "matched", "recent", "suggested", "ambiguous", "none"),
     "value": ("ok", "ambiguous", "unparseable", "missing"),
     "confidence": ("high", "medium", "low"),

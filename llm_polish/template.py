@@ -14,6 +14,7 @@ _BRACKETS = re.compile(r"\s*(?:（[^（）]*）|\([^()]*\))")
 _PLACE = re.compile(r"\{(\w+)\}")
 # What belongs to the word before it and falls with it: the Chinese 的, the English genitive.
 _GLUE = re.compile(r"的|['’]s\b")
+_HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
 _OPEN = re.compile(r"(?:^|[\s，。；：、,;:（(])$")
 
 
@@ -73,6 +74,7 @@ def render(template: str, fields: Mapping[str, str]) -> str:
         value = filled[match.group(1)]
         sentence += value
         if value:
+            rest += _said_again(value, text[rest:])
             continue
         glue = _GLUE.match(text, rest)
         if glue and _OPEN.search(sentence):
@@ -80,6 +82,18 @@ def render(template: str, fields: Mapping[str, str]) -> str:
         if sentence.endswith(" ") or not sentence:  # one of the two spaces around the empty field
             rest += len(text[rest:]) - len(text[rest:].lstrip(" "))
     return _capital((sentence + text[rest:]).strip(), filled)
+
+
+def _said_again(value: str, following: str) -> int:
+    """How much repeats the end of a value: "interest rate" + " rate is", 押金金额 + 金额为, 活动的 + 的."""
+    word = re.match(r"\s+([A-Za-z]+)\b", following)
+    if word is not None:
+        return word.end() if re.search(rf"\b{word[1]}$", value, re.IGNORECASE) else 0
+    for size in range(min(4, len(value), len(following)), 0, -1):
+        head = following[:size]
+        if _HAN_RUN.fullmatch(head) and value.endswith(head) and (size > 1 or head == "的"):
+            return size
+    return 0
 
 
 def _capital(sentence: str, filled: Mapping[str, str]) -> str:

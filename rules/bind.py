@@ -23,6 +23,7 @@ from .features import features_of
 from .frames import LAST_NAMED
 from .labels import key
 from .lookup import Found, Lookup, compatible, shape
+from .naming import identified, known_as
 from .parts import adjusted, completed, on_day, part_of, patched, with_moment
 from .relation import compare
 
@@ -44,6 +45,7 @@ class Draft(NamedTuple):
     rivals: tuple[MemoryItem, ...] = ()
     proposal: Proposal | None = None
     closes: tuple[str, ...] = ()
+    identity: str = "none"
 
 
 def bind(turn: Turn, candidate: Candidate, known: Known, ruleset: RulesetLike, gate: str = "none") -> Bound:
@@ -52,10 +54,13 @@ def bind(turn: Turn, candidate: Candidate, known: Known, ruleset: RulesetLike, g
     look = Lookup(turn, candidate, known, book)
     draft = _placed(turn, candidate, known, book, look)
     draft = valued(candidate, draft, book)
+    draft = draft._replace(value=_currency_of_talk(candidate, draft, known, book))
     slot = draft.slot
     reported = candidate.assertion.reported_by is not None
     if reported and slot is not None:
         draft = _reported(turn, candidate, known, draft)
+    identity, question = identified(turn, candidate, draft, known, book)
+    draft = draft._replace(identity=identity, question=draft.question or question)
     features, flags = features_of(turn, candidate, draft, book, gate)
     if reported and book.lex.said["hearsay"].search(candidate.assertion.reported_by or ""):
         features["confidence"] = "low"
@@ -196,7 +201,7 @@ def _entity(turn: Turn, candidate: Candidate, known: Known, book: Book) -> str:
     if candidate.entity is None:
         return turn.entity
     if candidate.entity != LAST_NAMED:
-        return _by_role(candidate.entity, known, book)
+        return known_as(_by_role(candidate.entity, known, book), turn.entity, known, book)
     for said in reversed(known.recent):
         if said.entity and said.entity != turn.entity:
             return said.entity
@@ -295,6 +300,21 @@ def valued(candidate: Candidate, draft: Draft, book: Book) -> Draft:
         if "number" not in kinds:
             value = _converted(value, kinds[0])
     return draft._replace(value=value)
+
+
+def _currency_of_talk(candidate: Candidate, draft: Draft, known: Known, book: Book) -> Value | None:
+    """ "35 grand" names no currency: it is in the one of what it replaces, or the only one spoken of so far."""
+    value, target = draft.value, draft.target
+    said = candidate.value if isinstance(candidate.value, MoneyValue) else None
+    if not isinstance(value, MoneyValue) or said is None or said.currency is None or value.currency != said.currency:
+        return value
+    if not book.lex.said["sum_without_currency"].search(candidate.surface.lower()):
+        return value
+    if target is not None:
+        spoken = {target.value.currency} if isinstance(target.value, MoneyValue) else set()
+    else:
+        spoken = {item.value.currency for item in known.live() if isinstance(item.value, MoneyValue)}
+    return value.model_copy(update={"currency": spoken.pop()}) if len(spoken) == 1 else value
 
 
 def _converted(value: NumberValue, kind: str) -> Value:

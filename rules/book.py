@@ -13,6 +13,7 @@ from ..extractors.vocabulary import VocabularyFile
 from ..model import Scan, SlotTraits, Turn
 from .capture_file import CaptureFile, phrase_pattern
 from .gates import Gated
+from .identity import NameWords, name_words
 from .labels import Lexicon, key, lexicon, words_pattern
 from .prefilter import Prefilter
 from .shapes import Shapes, shapes_of
@@ -98,6 +99,8 @@ class Book:
     slot_parts: Mapping[str, str] = field(default_factory=dict)  # slots that take only the day or the clock of a time
     label_words: Mapping[str, re.Pattern[str]] = field(default_factory=dict)  # of slots that know all their labels
     which_one: Mapping[str, str] = field(default_factory=dict)  # the question, by language
+    same_entity: Mapping[str, str] = field(default_factory=dict)  # the question, and the reasons in words
+    names: NameWords = field(default_factory=NameWords)
     recent_turns: int = 12
     nearer_by: int = 4
 
@@ -150,6 +153,7 @@ def book_of(ruleset: RulesetLike) -> Book:
     return book
 
 
+_TALK = frozenset({"patterns.talk", "patterns.dating"})
 _BOOKS: OrderedDict[str, Book] = OrderedDict()
 
 
@@ -163,7 +167,9 @@ def compile_book(ruleset: RulesetLike) -> Book:
     def table(name: str) -> dict[str, str]:
         return {word.lower(): str(value) for word, value in entries.get(name, {}).items()}
 
-    patterns = {k: v for _, file in sorted(vocabularies.items()) for k, v in file.patterns.items()}
+    # Readers of addresses and names keep patterns of the same names in files of their own: those of talk win here.
+    by_talk = sorted(vocabularies, key=lambda name: (name in _TALK, name))
+    patterns = {k: v for name in by_talk for k, v in vocabularies[name].patterns.items()}
     families: dict[str, list[str]] = {}
     for slot in sorted(ruleset.slots):
         name = ruleset.slots[slot].family
@@ -199,6 +205,8 @@ def compile_book(ruleset: RulesetLike) -> Book:
         unchanged=words_pattern(table("acts.unchanged"), "end"),
         concepts={name: _concepts(slot.labels, vocabularies) for name, slot in sorted(ruleset.slots.items())},
         which_one={language: str(text) for language, text in entries.get("say.which_one", {}).items()},
+        same_entity={word: str(text) for word, text in entries.get("say.same_entity", {}).items()},
+        names=name_words(vocabularies),
         slot_parts={r.file.slot: r.file.take.part for r in reversed(rules) if r.file.take.part != "whole"},
         label_words=_label_words(ruleset.slots, vocabularies),
         recent_turns=int(table("settings.bind").get("recent_turns", "12")),

@@ -25,6 +25,7 @@ from .bind import bind
 from .book import RulesetLike, book_of
 from .capture import Captured, capture
 from .edits import bind_edit
+from .naming import renames
 
 if TYPE_CHECKING:
     from .engine import RuleEngine
@@ -67,7 +68,8 @@ def decide(
         return (outcome,), known
     captured = capture(turn, scan, ruleset)
     outcomes: list[Outcome] = []
-    for candidate in captured.candidates:
+    book = book_of(ruleset)
+    for candidate in (each for found in captured.candidates for each in renames(found, turn, known, book)):
         for _ in range(_answered_at_once(candidate, known)):
             bound = bind(turn, candidate, known, ruleset, captured.gate)
             stamp = {**conditions, "ordinal": len(outcomes)}

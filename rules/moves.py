@@ -30,7 +30,7 @@ def split_moves(seen: View, book: Book) -> View:
             continue
         segment = seen.segment_at(place.start)
         before = seen.low[segment.start : place.start]
-        starts = book.lex.said["from"].match(mention.text) is not None
+        starts = bool(book.lex.said["from"].match(mention.text) or book.lex.said["from_end"].search(before.rstrip()))
         if not book.lex.said["move_verb"].search(before) or not (starts or book.lex.said["move_by"].search(before)):
             continue
         second = _second(mention.value)

@@ -59,6 +59,24 @@ def test_an_empty_field_goes_with_what_hangs_on_it(template: str, fields: tuple[
     assert render(template, named) == sentence
 
 
+@pytest.mark.parametrize(
+    ("template", "qualifier", "sentence"),
+    [
+        ("{qualifier} rate is {value}.", "discount rate", "discount rate is 5%."),
+        ("{qualifier} rate is {value}.", "discount", "discount rate is 5%."),
+        ("{qualifier} rate is {value}.", "separate", "separate rate is 5%."),
+        ("{qualifier}金额为{value}。", "押金金额", "押金金额为5%。"),
+        ("{qualifier}金额为{value}。", "押金", "押金金额为5%。"),
+        ("{qualifier}的日期为{value}。", "开工的", "开工的日期为5%。"),
+        ("{qualifier}期限为{value}。", "学期", "学期期限为5%。"),
+    ],
+)
+def test_a_label_that_ends_in_the_noun_of_the_template_says_it_once(
+    template: str, qualifier: str, sentence: str
+) -> None:
+    assert render(template, {"qualifier": qualifier, "value": "5%"}) == sentence
+
+
 def test_an_absent_field_is_an_empty_one() -> None:
     assert render(ZH, {"value": "8万元"}) == "预算为8万元。"
 
