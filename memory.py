@@ -101,8 +101,6 @@ class Memory:
         from .signing import signer_for
 
         folders = [rules] if isinstance(rules, str | Path) else list(rules)
-        if not create:
-            Store.open(store, read_only=True).close()  # an error about the place comes before those about rules
         loaded = ruleset if ruleset is not None else load([Path(folder) for folder in folders], packs=packs)
         settings = settings if settings is not None else Settings()
         opened = Store.open(store, read_only=read_only, create=create)

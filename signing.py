@@ -21,6 +21,7 @@ from .audit.ledger import Ledger
 from .settings import Settings
 from .store.engine import Store
 
+MOST_GAPS = 8  # lines in a note that name records which its signer did not write
 SIGN_AFTER = 60.0  # seconds; a checkpoint bounds what a rewrite could change unseen
 
 
@@ -89,7 +90,8 @@ def _without(first: int, stop: int, seen: Iterable[range]) -> tuple[tuple[int, i
         first = max(first, each.stop)
     if first < stop:
         left.append((first, stop))
-    return tuple(left)
+    # Of many writers each would name the gaps between its own: then the whole stretch counts as not seen.
+    return tuple(left) if len(left) <= MOST_GAPS else ((left[0][0], left[-1][1]),)
 
 
 def _size(store: Store, namespace: str) -> int:

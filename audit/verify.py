@@ -15,6 +15,8 @@ from .ledger import LogStore, StoredRow
 from .merkle import Frontier, leaf_hash
 from .record import Private, Record, RecordError, canonical, read_record
 
+SHOWN = 8  # stretches of records that a remark names
+
 
 class KeptCheckpoint(Protocol):
     """A checkpoint with the columns beside it."""
@@ -352,12 +354,13 @@ class _Check:
                 self.wrong(-1, "rewritten", f"the first {note.size} records are not those that a {what} signs")
             elif trusted:
                 self.signed = max(self.signed, note.size)
-        unseen = sorted({part for note, _ in notes for part in note.unseen})
+        unseen = [_range(first, stop) for first, stop in _joined(part for note, _ in notes for part in note.unseen)]
         if unseen:
-            self.remarks.append(
-                f"records {', '.join(_range(first, stop) for first, stop in unseen)} were signed by a process that had "
-                "not written them itself"
+            more = f" and {len(unseen) - SHOWN} more stretches" if len(unseen) > SHOWN else ""
+            told = (
+                f"records {', '.join(unseen[:SHOWN])}{more} were signed by a process that had not written them itself"
             )
+            self.remarks.append(told)
 
     def _gone(self) -> tuple[Erased, ...]:
         erased: list[Erased] = []
@@ -375,6 +378,17 @@ class _Check:
 
     def _has(self, seq: int, name: str) -> bool:
         return any(name in row.private for row in self.log.read(self.namespace, seq, seq + 1))
+
+
+def _joined(parts: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Stretches that touch as one, in order."""
+    joined: list[tuple[int, int]] = []
+    for first, stop in sorted(parts):
+        if joined and first <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(stop, joined[-1][1]))
+        else:
+            joined.append((first, stop))
+    return joined
 
 
 def _range(first: int, stop: int) -> str:

@@ -157,7 +157,11 @@ def explain(
     from .show import show_explanation
 
     with reading(store, namespace) as memory:
-        show_explanation(memory.explain(item, language=lang), as_json=json)
+        found = memory.explain(item, language=lang)
+        show_explanation(found, as_json=json)
+    if not found:
+        print(f"no decision is about item {item!r}: `recordari audit verify` tells more", file=sys.stderr)
+        raise typer.Exit(FOUND)
 
 
 @app.command("why-not")

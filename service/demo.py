@@ -32,6 +32,7 @@ def run(keep: Path | None, *, quick: bool) -> int:
             show.console.print(Text(f"Rules {memory.ruleset.digest[:12]}, engine {memory.engine.name}", "dim"))
             receipts = [receipt for name in DIALOGUES[: 1 if quick else None] for receipt in play(memory, name)]
             questions(memory, receipts)
+            memory.checkpoint()
             return show.show_report(memory.verify())
 
 

@@ -19,10 +19,13 @@ from recordari.audit.checkpoint import (
     open_note,
     origin_of,
     read_checkpoint,
+    read_public,
     read_vkey,
+    signers,
     vkey,
 )
 from recordari.audit.merkle import leaf_hash
+from recordari.signing import _without
 
 NAMESPACE = "matter-17"
 KEY = SigningKey.from_seed(bytes(range(32)))
@@ -135,3 +138,63 @@ def test_a_checkpoint_is_due_after_so_many_records() -> None:
     assert due(256, 0)
     assert not due(255, 0)
     assert due(20, 10, every=10)
+
+
+def test_a_note_names_the_records_that_its_signer_did_not_write() -> None:
+    note = KEY.checkpoint(NAMESPACE, 17, leaf_hash(b"x"), unseen=((3, 5), (9, 10)))
+    assert note.splitlines()[3:5] == ["unseen 3 5", "unseen 9 10"]
+    assert read_checkpoint(note, origin_of(NAMESPACE), KEY.public).unseen == ((3, 5), (9, 10))
+    plain = KEY.checkpoint(NAMESPACE, 17, leaf_hash(b"x"))
+    assert read_checkpoint(plain, origin_of(NAMESPACE), KEY.public).unseen == ()
+    with pytest.raises(NoteError, match="altered"):
+        read_checkpoint(note.replace("unseen 3 5\n", ""), origin_of(NAMESPACE), KEY.public)
+
+
+@pytest.mark.parametrize(
+    ("seen", "left"),
+    [
+        ([], ((5, 100),)),
+        ([range(5, 100)], ()),
+        ([range(200)], ()),
+        ([range(10, 12)], ((5, 10), (12, 100))),
+        ([range(12, 100), range(5, 10)], ((10, 12),)),
+        ([range(each, each + 1) for each in range(5, 99, 2)], ((6, 100),)),  # many gaps count as one stretch
+    ],
+)
+def test_what_a_signer_has_not_seen_is_what_is_left_over(seen: list[range], left: tuple[tuple[int, int], ...]) -> None:
+    assert _without(5, 100, seen) == left
+
+
+def test_a_public_key_is_read_from_its_line_or_from_pem_and_nothing_else() -> None:
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    line = vkey("recordari/a", KEY.public)
+    pem = Ed25519PublicKey.from_public_bytes(KEY.public).public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    assert read_public(line + "\n") == ("recordari/a", KEY.public)
+    assert read_public(pem.decode()) == (None, KEY.public)
+    for wrong in ("", "recordari/a", pem.decode().replace("MCow", "AAAA")):
+        with pytest.raises(NoteError):
+            read_public(wrong)
+
+
+def test_a_note_tells_which_key_it_needs_and_a_wrong_key_is_told_so() -> None:
+    note = KEY.checkpoint(NAMESPACE, 17, leaf_hash(b"x"))
+    (named,) = signers(note)
+    assert vkey(origin_of(NAMESPACE), KEY.public).startswith(f"{named}+")
+    other = SigningKey.from_seed(b"x" * 32)
+    with pytest.raises(NoteError, match=f"but by {named}".replace("+", r"\+")):
+        read_checkpoint(note, origin_of(NAMESPACE), other.public)
+    assert signers("no note") == ()
+
+
+def test_the_public_half_of_a_key_that_others_can_read_can_still_be_used(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.pem"
+    public = SigningKey.open(path).public
+    assert SigningKey.read(path)[1] == ""
+    path.chmod(0o644)
+    key, remark = SigningKey.read(path)
+    assert key.public == public
+    assert "can be read by others (mode 0644)" in remark
