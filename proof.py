@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from .audit.explain import Explanation, Logged, Tongue, explain, why_not
-from .audit.record import Private, Record, RecordError, canonical, read_record
+from .audit.record import Private, Record, canonical, read_record
 from .audit.replay import Difference, Replayed, replay_extraction, replay_policy
 from .audit.verify import Finding, Report, verify
 from .model import Decision, Turn, Verdict
@@ -87,9 +87,13 @@ def verify_log(store: Store, namespace: str, trust: Trust, ruleset: Ruleset) -> 
             public_key=trust.public,
             stored=tx,
         )
-        for what, check in (("rule sets and runtimes", _grounds), ("the search index", _index)):
+        checks: tuple[tuple[str, Callable[[], Iterable[Finding]]], ...] = (
+            ("rule sets and runtimes", lambda: _grounds(tx, report.grounds, ruleset)),
+            ("the search index", lambda: _index(tx)),
+        )
+        for what, check in checks:
             try:
-                found += check(tx, namespace, ruleset)
+                found += check()
             except Exception as broken:  # rows of a kind that nobody writes
                 found.append(Finding(-1, "damaged", f"{what} cannot be checked: {type(broken).__name__}: {broken}"))
     found += [Finding(-1, "file", f"the database file: {each}") for each in store.check()]
@@ -97,18 +101,8 @@ def verify_log(store: Store, namespace: str, trust: Trust, ruleset: Ruleset) -> 
     return replace(report, findings=findings, remarks=(*trust.remarks, *report.remarks))
 
 
-def _grounds(tx: Inspection, namespace: str, ruleset: Ruleset) -> Iterator[Finding]:
+def _grounds(tx: Inspection, named: Mapping[str, Mapping[str, int]], ruleset: Ruleset) -> Iterator[Finding]:
     """Rule sets and runtimes against the digests that decisions name them by."""
-    named: dict[str, dict[str, int]] = {"ruleset": {}, "runtime": {}}
-    for row in tx.log.read(namespace):
-        try:
-            record = read_record(row.record)
-        except (RecordError, TypeError):  # told by the walk over the log
-            continue
-        if record.kind == "decision":
-            for name, digests in named.items():
-                if digest := record.content.get(name):
-                    digests.setdefault(str(digest), record.seq)
     kept = {"ruleset": tx.rulesets_kept(), "runtime": tx.runtimes_kept()}
 
     def set_digest(digest: str) -> str:
@@ -134,10 +128,10 @@ def _grounds(tx: Inspection, namespace: str, ruleset: Ruleset) -> Iterator[Findi
                 yield Finding(-1, name, f"{name} {digest[:12]} is stored with another content than its digest says")
 
 
-def _index(tx: Inspection, namespace: str, _: Ruleset) -> Iterator[Finding]:
+def _index(tx: Inspection) -> Iterator[Finding]:
     """The search index against the items; it proves nothing, but what it lacks is not found."""
     if wrong := tx.misindexed():
-        told = f"the search index of {namespace!r} differs from memory at {wrong} items"
+        told = f"the search index of {tx.namespace!r} differs from memory at {wrong} items"
         yield Finding(-1, "search", f"{told}: build it again with `recordari audit reindex`")
 
 

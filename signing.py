@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -141,9 +142,11 @@ def trust_for(
 ) -> Trust:
     """What to verify with: the public key given (a file, or its line), else that of the key file; nothing is made.
 
-    Raises NoteError for a key that is none, or one of another log.
+    Raises NoteError for a key that is none, or one of another log, FileNotFoundError for a witness that was named.
     """
     key, beside = places(store, settings)
+    if witness is not None and not witness.exists():
+        raise FileNotFoundError(errno.ENOENT, "there is no such witness file", str(witness))
     copies = witness if witness is not None else beside
     kept = Witness(copies) if copies is not None else None
     if public_key is not None:

@@ -286,7 +286,7 @@ class Witness:
         """All notes, oldest first; one cut off by a crash comes out as it stands, and will not verify."""
         if not self.path.exists():
             return ()
-        return split_notes(self.path.read_text(encoding="utf-8"))
+        return split_notes(self.path.read_text(encoding="utf-8", errors="replace"))
 
 
 def split_notes(text: str) -> tuple[str, ...]:

@@ -69,8 +69,9 @@ class Erased:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What verification found. ``counts`` says how much was checked, ``remarks`` what could not be, and ``signed``
-    how many records, from the first on, a checkpoint with a good signature covers."""
+    """What verification found. ``counts`` says how much was checked, ``remarks`` what could not be, ``signed``
+    how many records, from the first on, a checkpoint with a good signature covers, ``grounds`` which rule sets and
+    runtimes decisions name, each with the first that does."""
 
     namespace: str
     size: int
@@ -80,6 +81,7 @@ class Report:
     counts: Mapping[str, int] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     signed: int = 0
+    grounds: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -144,6 +146,7 @@ class _Check:
         self.decisions = Decisions(stored, self.wrong, self.counts) if stored is not None else None
         self.before: tuple[str, int] | None = None  # turn and ordinal of the decision in the record before
         self.signed = 0
+        self.grounds: dict[str, dict[str, int]] = {"ruleset": {}, "runtime": {}}
         self.readable: set[str] = set()  # notes that are checkpoints at all
 
     def wrong(self, seq: int, code: str, message: str) -> None:
@@ -194,6 +197,7 @@ class _Check:
             dict(sorted(self.counts.items())),
             tuple(self.remarks),
             self.signed,
+            self.grounds,
         )
 
     def _guarded(self, what: str, check: Callable[[], None]) -> None:
@@ -306,6 +310,9 @@ class _Check:
                 for name in names:
                     self.erasures.setdefault((seq, name), (record.seq, ground))
         elif record.kind == "decision":
+            for name, digests in self.grounds.items():
+                if digest := record.content.get(name):
+                    digests.setdefault(str(digest), record.seq)
             self.items.decided(record, private)
             if self.decisions is not None:
                 self._follows(record, before)

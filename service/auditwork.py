@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from ..memory import NotFoundError
 from .show import show_report
 
 if TYPE_CHECKING:
@@ -28,9 +27,12 @@ def sign(memory: Memory) -> int:
 
 def verifier(memory: Memory) -> str:
     """The public key that verifies the checkpoints, as one line for an auditor."""
+    from ..audit.checkpoint import KeyFileError
     from ..signing import trust_for, verifier_line
 
-    line = verifier_line(trust_for(memory.store, memory.namespace, memory.settings), memory.namespace)
+    trust = trust_for(memory.store, memory.namespace, memory.settings)
+    line = verifier_line(trust, memory.namespace)
     if line is None:
-        raise NotFoundError("signing key", "RECORDARI_SIGNING_KEY")
+        why = "; ".join(trust.remarks) or "there is no signing key beside it"
+        raise KeyFileError(f"{memory.store.place}: {why}. RECORDARI_SIGNING_KEY names another")
     return line

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import ValidationError
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, select, text
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
-from .errors import Busy, CannotOpen, Missing, ReadOnly, StoreError, as_store_error
+from .errors import Busy, CannotOpen, Damaged, Missing, ReadOnly, StoreError, as_store_error
 from .inspection import Inspection
 from .known import Cache
 from .reading import Reading, View
@@ -243,6 +245,10 @@ class Store:
             yield
         except SQLAlchemyError as wrong:
             raise as_store_error(self.place, wrong) from wrong
+        except (json.JSONDecodeError, ValidationError) as wrong:  # a row that no writer of ours left like this
+            told = str(wrong).splitlines()[0]
+            way_out = "`recordari audit verify` says where; restore a backup"
+            raise Damaged(self.place, f"a row cannot be read ({told})", way_out) from wrong
         except Exception as wrong:
             if hasattr(wrong, "sqlite_errorname") or hasattr(wrong, "sqlstate"):  # straight from the driver
                 raise as_store_error(self.place, wrong) from wrong

@@ -18,6 +18,7 @@ from recordari.audit.verify import Report
 from recordari.memory import Memory, NotFoundError
 from recordari.rules.load import load
 from recordari.rules.ruleset import Ruleset
+from recordari.store.errors import Damaged
 
 ACTOR = "ines"
 SAID = (
@@ -183,6 +184,14 @@ def test_what_is_changed_behind_the_back_of_the_log_is_a_finding(
     assert code in codes(report), report.lines()
     assert "damaged" not in codes(report), report.lines()
     assert report.counts["records"] >= len(SAID)  # the rest is checked all the same
+
+
+def test_a_row_that_cannot_be_read_is_named_as_damage_by_every_reader(
+    path: Path, reading: Callable[[], Memory]
+) -> None:
+    sql(path, "UPDATE items SET body = '{'")
+    with pytest.raises(Damaged, match=r"m\.db: a row cannot be read .*audit verify"):
+        reading().items()
 
 
 # ---------------------------------------------------------------- forging without the key
@@ -355,6 +364,17 @@ def test_the_key_of_another_log_or_nobodys_is_refused_or_found(path: Path, readi
     report = reading().verify(public_key=vkey("recordari/default", strange.public))
     assert codes(report) == {"note"}
     assert report.signed == 0
+
+
+def test_a_witness_that_is_named_must_be_there_and_may_be_any_file(path: Path, reading: Callable[[], Memory]) -> None:
+    with pytest.raises(FileNotFoundError, match="witness"):
+        reading().verify(witness=path.with_name("mail.txt"))
+    mail = path.with_name("mail.txt")
+    mail.write_bytes(path.with_name("m.db.checkpoints").read_bytes())
+    path.with_name("m.db.checkpoints").unlink()
+    assert reading().verify(witness=mail).remarks == ()
+    mail.write_bytes(b"\xff\xfe no note\n")
+    assert "note" in codes(reading().verify(witness=mail))
 
 
 def test_a_key_file_that_others_can_read_does_not_keep_anybody_from_reading(
