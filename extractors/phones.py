@@ -216,6 +216,21 @@ def _regions(first: tuple[str, ...], setting: Setting) -> Iterator[str]:
 
 
 @lru_cache(maxsize=64)
+def of_country(value: PhoneValue, like: str) -> PhoneValue | None:
+    """The number as one of the country of another ("+4420…"); None when it is none there, or belongs there already."""
+    import phonenumbers
+
+    try:
+        code = phonenumbers.parse(like, None).country_code
+        own = phonenumbers.parse(value.e164 or value.national, None).country_code if value.e164 else None
+        number = phonenumbers.parse(value.national, phonenumbers.region_code_for_country_code(code))
+    except phonenumbers.NumberParseException:
+        return None
+    if own == code or number.country_code != code or not phonenumbers.is_valid_number(number):
+        return None
+    return value.model_copy(update={"e164": phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)})
+
+
 def _calling_code(region: str) -> int:
     import phonenumbers
 

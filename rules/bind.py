@@ -6,6 +6,7 @@ import re
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
+from ..extractors.phones import of_country
 from ..model import Bound, Candidate, Known, MemoryItem, Proposal, Turn
 from ..values import (
     AddressValue,
@@ -13,6 +14,7 @@ from ..values import (
     MoneyValue,
     NameValue,
     NumberValue,
+    PhoneValue,
     QuantityValue,
     TextValue,
     TimeValue,
@@ -55,6 +57,7 @@ def bind(turn: Turn, candidate: Candidate, known: Known, ruleset: RulesetLike, g
     draft = _placed(turn, candidate, known, book, look)
     draft = valued(candidate, draft, book)
     draft = draft._replace(value=_currency_of_talk(candidate, draft, known, book))
+    draft = draft._replace(value=_country_of_talk(candidate, draft.value, known))
     slot = draft.slot
     reported = candidate.assertion.reported_by is not None
     if reported and slot is not None:
@@ -300,6 +303,18 @@ def valued(candidate: Candidate, draft: Draft, book: Book) -> Draft:
         if "number" not in kinds:
             value = _converted(value, kinds[0])
     return draft._replace(value=value)
+
+
+def _country_of_talk(candidate: Candidate, value: Value | None, known: Known) -> Value | None:
+    """A number without its country is of the country of the numbers in the talk: 020 after a +44 number is London."""
+    if not isinstance(value, PhoneValue) or "+" in candidate.surface or value.national.startswith("00"):
+        return value
+    known_as_well = [item.value for item in known.live() if isinstance(item.value, PhoneValue)]
+    numbers = sorted({phone.e164 for phone in known_as_well if phone.e164 is not None})
+    if not numbers or len(numbers) != len(known_as_well) or any(of_country(value, n) is None for n in numbers):
+        return value
+    read = {each.e164 for n in numbers if (each := of_country(value, n)) is not None}
+    return of_country(value, numbers[0]) if len(read) == 1 else value
 
 
 def _currency_of_talk(candidate: Candidate, draft: Draft, known: Known, book: Book) -> Value | None:

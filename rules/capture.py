@@ -99,6 +99,7 @@ def _hiding(seen: View, book: Book) -> View:
         place.index
         for place in seen.places
         if _counts_nothing(place.mention)
+        or (place.kind != "text" and _garbled(seen, book, place))
         or (place.kind == "quantity" and _only_once(seen, book, place))
         or (place.kind in {"number", "quantity"} and any(a <= place.start and place.end <= b for a, b in words))
     }
@@ -111,6 +112,22 @@ def _counts_nothing(mention: Mention) -> bool:
     if isinstance(value, MoneyValue):
         return value.amount == 0 and not any(char.isdigit() for char in mention.text)
     return isinstance(value, NumberValue) and value.unit is not None
+
+
+def _garbled(seen: View, book: Book, place: Place) -> bool:
+    """True for figures that nobody can be sure of: turned round by an override, in keycaps, half of a product."""
+    text, start, end = seen.turn.text, place.mention.start, place.mention.end
+    opened = max(text.rfind(mark, 0, start + 1) for mark in "\u202d\u202e")
+    if opened > text.rfind("\u202c", 0, start + 1) or "\u20e3" in text[start : end + 2]:
+        return True
+    if place.kind not in {"money", "number", "percent", "quantity"}:
+        return False
+    beside = (
+        seen.low[max(0, place.start - 2) : place.start].strip()[-1:] + seen.low[place.end : place.end + 2].strip()[:1]
+    )
+    # "one million one million": where the next words are a scale, the numeral was cut in the wrong place.
+    unread = book.lex.said["unreadable"].match(seen.low[place.end : place.end + 12])
+    return unread is not None or (place.kind != "quantity" and any(sign in "×÷✕✖" for sign in beside))
 
 
 def _only_once(seen: View, book: Book, place: Place) -> bool:

@@ -25,12 +25,12 @@ def dated(seen: View, book: Book, found: list[Candidate]) -> list[Candidate]:
             out.append(candidate)
             continue
         taken.add(when.index)
-        out.append(_valid(seen, candidate, when))
+        out.append(_valid(seen, book, candidate, when))
     return [c for c in out if c.kind != "time" or taken.isdisjoint(c.mentions)]
 
 
 def _may_be_dated(candidate: Candidate) -> bool:
-    return candidate.kind in _DATED and candidate.slot is not None and candidate.act in {"state", "change", "propose"}
+    return candidate.kind in _DATED and candidate.act in {"state", "change", "propose"}
 
 
 def _time_of(seen: View, book: Book, candidate: Candidate) -> Place | None:
@@ -51,7 +51,8 @@ def _time_of(seen: View, book: Book, candidate: Candidate) -> Place | None:
 
 def _heads(seen: View, book: Book, segment: Segment, place: Place, value: Place, candidate: Candidate) -> bool:
     before = book.lex.peel(seen.text[segment.start : place.start]).text
-    if before and before not in (candidate.assertion.reported_by or ""):
+    opens = not before or book.lex.said["from_end"].fullmatch(before)
+    if not opens and before not in (candidate.assertion.reported_by or ""):
         return False
     if any(p.wall for p in seen.within(place.end, value.start)):
         return False
@@ -62,15 +63,15 @@ def _heads(seen: View, book: Book, segment: Segment, place: Place, value: Place,
         and not seen.low[segment.start : place.start].strip()
     ):
         return False  # "May 2017 gross margin was 31%": the time is part of the name of the figure
-    if not book.lex.peel(gap).text:
+    if not book.lex.peel(gap).text and not book.lex.said["states_then"].fullmatch(gap.strip()):
         return False  # "on May 1 $500": a payment, its day is no validity
     moment = place.mention.value
     assert isinstance(moment, TimeValue)
-    begin = _at(seen, moment.start)
-    ahead = begin is not None and begin > seen.turn.said_at
-    told = candidate.act == "change" or book.lex.said["states_then"].search(gap.rstrip()) is not None
-    told = told or (ahead and book.lex.said["decides"].search(gap.rstrip()) is not None)
-    return told and (moment.grain in _LONG or _open(moment) or gap.startswith("起") or candidate.act == "change")
+    gap = gap.rstrip()
+    told = candidate.act == "change" or any(book.lex.said[way].search(gap) for way in ("states_then", "decides"))
+    return told and (
+        moment.grain in _LONG or _open(moment) or gap.startswith(("起", "开始")) or candidate.act == "change"
+    )
 
 
 def _begins(seen: View, book: Book, segment: Segment, place: Place, value: Place) -> bool:
@@ -85,11 +86,12 @@ def _open(moment: TimeValue) -> bool:
     return (moment.edtf or "").endswith("/..")
 
 
-def _valid(seen: View, candidate: Candidate, when: Place) -> Candidate:
+def _valid(seen: View, book: Book, candidate: Candidate, when: Place) -> Candidate:
     """The candidate with the stretch in which it holds; one that holds now begins when it is said."""
     moment = when.mention.value
     assert isinstance(moment, TimeValue)
-    open_end = _open(moment) or seen.text.startswith("起", when.end)
+    after = seen.low[when.end : seen.segment_at(when.start).end]
+    open_end = _open(moment) or after.startswith(("起", "开始"))
     begin, end = _at(seen, moment.start), None if open_end else _at(seen, moment.end)
     now = seen.turn.said_at
     update: dict[str, object] = {"mentions": (*candidate.mentions, when.index)}
@@ -98,6 +100,11 @@ def _valid(seen: View, candidate: Candidate, when: Place) -> Candidate:
         if candidate.act != "change" and moment.grain in _LONG:
             update["valid_to"] = end
         update["assertion"] = candidate.assertion.model_copy(update={"time": "future"})
+    elif open_end or book.lex.said["decides"].search(
+        seen.low[when.end : seen.norm.inside(candidate.start, candidate.end)[0]].rstrip()
+    ):
+        # Decided or begun then, and true since.
+        update["assertion"] = candidate.assertion.model_copy(update={"time": "current"})
     elif begin is not None and end is not None and end <= now and candidate.act != "change":
         update |= {"valid_from": begin, "valid_to": end}
         update["assertion"] = candidate.assertion.model_copy(update={"time": "past"})
