@@ -273,6 +273,27 @@ def test_the_signer_says_which_records_it_had_not_written(path: Path, ruleset: R
     assert any(f"records {size - 1} were signed by a process" in remark for remark in report.remarks), report.lines()
 
 
+def test_the_checkpoint_command_signs_what_verifies_and_says_what_it_had_not_seen_written(
+    path: Path, ruleset: Ruleset, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from recordari.service.auditwork import sign
+
+    with Memory.open(path, ruleset=ruleset, ner=False) as memory:
+        memory.signer = None  # a process that was killed before it signed
+        memory.observe("谢谢", said_at="2026-03-19T10:00:00+08:00", conversation="d")
+    with Memory.open(path, ruleset=ruleset, ner=False) as memory:
+        size = memory.verify().size
+        assert sign(memory) == 0
+        printed = capsys.readouterr()
+        assert f"\nunseen {size - 1} {size}\n" in printed.out
+        assert f"{size} records signed; records {size - 1} were not written by this command" in printed.err
+        sql(path, "UPDATE decisions SET reason = 'joke' WHERE turn_id = 't-1'")
+        assert sign(memory) == 1
+        printed = capsys.readouterr()
+        assert "recordari/default" not in printed.out
+        assert "nothing was signed" in printed.err
+
+
 def test_who_signs_what_it_has_written_says_nothing(path: Path, ruleset: Ruleset) -> None:
     for day in (19, 20):
         with Memory.open(path, ruleset=ruleset, ner=False) as memory:
