@@ -40,6 +40,12 @@ class Holding(Stored, Protocol):
     def checkpoints_kept(self) -> Sequence[KeptCheckpoint]:
         """All checkpoints, by number."""
 
+    def stray_values(self) -> Sequence[tuple[int, str]]:
+        """Personal values (record, field) beside which no record stands."""
+
+    def foreign_parts(self) -> Sequence[str]:
+        """What stands in the database file that we did not make."""
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Finding:
@@ -242,9 +248,13 @@ class _Check:
             self.wrong(-1, "checkpoint", f"{beyond} checkpoints of the witness file are not in the database any more")
 
     def _columns(self) -> None:
-        """The columns beside the checkpoints."""
+        """The columns beside the checkpoints, and what stands where nothing should."""
         if self.stored is None:
             return
+        for seq, name in self.stored.stray_values():
+            self.wrong(-1, "private", f"a value {name} is kept for record {seq}, which is not there")
+        for part in self.stored.foreign_parts():
+            self.wrong(-1, "file", f"the database has a {part}, which nobody of ours made")
         for expected, each in enumerate(self.stored.checkpoints_kept()):
             if each.number != expected:
                 self.wrong(-1, "checkpoint", f"checkpoint {each.number} stands where {expected} comes next")

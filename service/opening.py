@@ -57,7 +57,7 @@ def _check(store: str | None, namespace: str | None) -> None:
 
 def _missing(wrong: Missing, place: str, *, given: bool, settings: Settings) -> StoreError:
     """The error with the whole path, and where the path comes from when nobody gave it."""
-    shown = place if "://" in place else str(Path(place).absolute())
+    shown = wrong.place if "://" in place else str(Path(place).absolute())  # an address without its password
     if given:
         way_out = "Check the path; `recordari observe` makes a new one"
     elif "store" in settings.model_fields_set:

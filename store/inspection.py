@@ -23,7 +23,9 @@ from .tables import (
     DECISIONS,
     ITEMS,
     NAMESPACES,
+    PRIVATE,
     PROPOSALS,
+    RECORDS,
     RULESETS,
     RUNTIMES,
     TERMS,
@@ -194,6 +196,20 @@ class Inspection(Reading):
         query = select(CHECKPOINTS.c.number, CHECKPOINTS.c.size, CHECKPOINTS.c.note)
         query = query.where(CHECKPOINTS.c.namespace == self.namespace).order_by(CHECKPOINTS.c.number)
         return tuple(KeptCheckpoint(*row) for row in self.connection.execute(query))
+
+    def stray_values(self) -> tuple[tuple[int, str], ...]:
+        """Personal values (record, field) beside which no record stands."""
+        beside = exists().where(RECORDS.c.namespace == PRIVATE.c.namespace, RECORDS.c.seq == PRIVATE.c.seq)
+        query = select(PRIVATE.c.seq, PRIVATE.c.field).where(PRIVATE.c.namespace == self.namespace, ~beside)
+        rows = self.connection.execute(query.order_by(PRIVATE.c.seq, PRIVATE.c.field))
+        return tuple((row[0], row[1]) for row in rows)
+
+    def foreign_parts(self) -> tuple[str, ...]:
+        """Triggers and views of an SQLite file: we make none, and either can change what is written or read."""
+        if self.connection.dialect.name != "sqlite":
+            return ()
+        query = "SELECT type || ' ' || name FROM sqlite_master WHERE type IN ('trigger', 'view') ORDER BY 1"
+        return tuple(self.connection.exec_driver_sql(query).scalars())
 
     def item_rows(self) -> int:
         """How many item versions the namespace counted."""

@@ -172,6 +172,7 @@ ROWS: list[tuple[str, str]] = [
     ("UPDATE private_values SET salt = 5 WHERE seq = 0", "private"),
     ("UPDATE private_values SET value = CAST(x'ff' AS TEXT) WHERE seq = 0", "private"),
     ("UPDATE namespaces SET frontier = 'x'", "frontier"),
+    ("INSERT INTO private_values VALUES ('default', 900, 'canonical', '\"1\"', 'aa')", "private"),
 ]  # fmt: skip
 
 
@@ -184,6 +185,22 @@ def test_what_is_changed_behind_the_back_of_the_log_is_a_finding(
     assert code in codes(report), report.lines()
     assert "damaged" not in codes(report), report.lines()
     assert report.counts["records"] >= len(SAID)  # the rest is checked all the same
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "CREATE TRIGGER sly AFTER INSERT ON items BEGIN UPDATE items SET slot = 'x'; END",
+        "CREATE VIEW sly AS SELECT 1",
+    ],
+)
+def test_a_trigger_or_a_view_in_the_file_is_a_finding(path: Path, reading: Callable[[], Memory], part: str) -> None:
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(part)
+        database.commit()
+    report = reading().verify()
+    assert codes(report) == {"file"}
+    assert "sly" in report.findings[0].message
 
 
 def test_a_row_that_cannot_be_read_is_named_as_damage_by_every_reader(
