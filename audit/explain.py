@@ -14,7 +14,7 @@ Tongue = Literal["en", "zh"]
 _PLAIN = {
     "attribution": "own", "authority": "none", "confidence": "high", "form": "full", "gate": "none",
     "modality": "asserted", "polarity": "affirmed", "time": "current", "unusual": "no", "approval": "no",
-    "value": "ok", "wording": "other", "hedge": "ignore",
+    "value": "ok", "wording": "other", "hedge": "ignore", "identity": "none",
 }  # fmt: skip
 
 _WORDS: Mapping[str, tuple[str, str]] = {

@@ -80,9 +80,10 @@ class Take(Model):
     part: Literal["whole", "day", "last_day", "clock"] = Field(
         "whole", description="Of a time only its (first) day, its last day or its clock; other rules may take the rest."
     )
-    entity: Literal["possessor", "principal"] = Field(
+    entity: Literal["possessor", "principal", "named"] = Field(
         "possessor",
-        description="possessor: whom the words name (kin, pronoun, a name before 的 or 's), else the principal.",
+        description="possessor: whom the words name (kin, pronoun, a name before 的 or 's), else the principal; "
+        "named: the same, and the frame holds only for the name of a person or body.",
     )
     text_kind: Literal["text", "person", "organization", "place", "name"] = Field(
         "text", description="Kind of a value taken as text; name: organization by its suffix, else person."

@@ -23,6 +23,9 @@ def features_of(
     slot = book.slots.get(base)
     target = draft.target
     relation = relation_of(turn, candidate, draft.value, target, slot)
+    stated = candidate.act in {"state", "confirm"} and draft.identity == "same"
+    if stated and target is not None and candidate.assertion.polarity == target.polarity:
+        relation = "equal"  # the known name in another writing; who corrects the writing is taken at their word
     unusual = relation in {"differs", "narrower", "broader"} and _unusual(turn, draft.value, target, slot)
     flags = ("unusual_change",) if unusual else ()
     act = candidate.act
@@ -42,6 +45,7 @@ def features_of(
         "authority": _authority(turn, target, slot),
         "relation": relation,
         "wording": _wording(candidate, target),
+        "identity": draft.identity,
         "binding": draft.binding,
         "value": draft.valid,
         "confidence": candidate.confidence,

@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from ..extractors.places.gazetteer import gazetteer
@@ -40,9 +41,9 @@ class Judgement(NamedTuple):
     reasons: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NameWords:
-    """The word lists that names are compared with."""
+    """The word lists that names are compared with; one object is itself alone, so that names read with it are kept."""
 
     titles: frozenset[str] = frozenset()
     han_titles: frozenset[str] = frozenset()
@@ -143,8 +144,8 @@ def judge(one: str, other: str, words: NameWords, aliases: Iterable[tuple[str, s
         return Judgement("other", ("writing_system",))
     if first.key == second.key and first.numerals == second.numerals:
         return _alike(first, second, words)
-    left, right = Counter(first.numerals), Counter(second.numerals)
-    if left - right and right - left and not _initials(first, second):
+    mine, theirs = Counter(first.numerals), Counter(second.numerals)
+    if mine - theirs and theirs - mine and not _initials(first, second):
         return Judgement("other", ("numeral",))
     reasons = _perhaps(first, second, words)
     return Judgement("perhaps", reasons) if reasons else Judgement("other", ("different_words",))
@@ -256,6 +257,7 @@ def _one_letter(a: str, b: str) -> bool:
     return one[1:] == other if len(a) > len(b) else one == other[1:]
 
 
+@lru_cache(maxsize=2048)
 def _read(name: str, words: NameWords) -> _Name:
     norm = normalize(_DOTTED.sub(lambda hit: hit.group().replace(".", ""), name))
     text = norm.text.casefold().replace("'", "")

@@ -17,6 +17,10 @@ from .view import Place, Segment, View
 _HAN = re.compile(r"[\u3400-\u9fff]")
 # The beginning of a name that a mention left out.
 _BEGUN = re.compile(r"[\u3400-\u9fff]+|(?:[A-Z][\w.'-]* )+")
+# What a mention left out at the end of a name: the I of Alpha Fund I.
+_MARKED = re.compile(r" ?[A-Z0-9]")
+# A frame with a comma of its own; that of {1,60} is none.
+_COMMA = re.compile(r",(?!\d+\})")
 # A clause without any mark of punctuation for so long is no sentence of a person; frames would cost too much there.
 LONGEST = 200
 
@@ -32,8 +36,9 @@ def phrase_candidates(seen: View, book: Book, taken_back: frozenset[int]) -> Ite
             if segment.end - segment.start > LONGEST:
                 continue
             for pattern in patterns:
-                hit = pattern.search(seen.text[segment.start : segment.end])
-                if hit is None or not _conditions(rule, seen, segment):
+                end = _end(seen, segment, pattern)
+                hit = pattern.search(seen.text[segment.start : end])
+                if hit is None or not _conditions(rule, seen, segment, end):
                     continue
                 span = _core(hit, segment)
                 if any(span[0] < end and start < span[1] for start, end in claimed):
@@ -45,6 +50,14 @@ def phrase_candidates(seen: View, book: Book, taken_back: frozenset[int]) -> Ite
                     break
 
 
+def _end(seen: View, segment: Segment, pattern: re.Pattern[str]) -> int:
+    """Where a frame must end: with its clause, or the next one of the sentence where the frame has a comma itself."""
+    following = seen.segments[segment.index + 1 : segment.index + 2]
+    if following and following[0].sentence == segment.sentence and _COMMA.search(pattern.pattern.partition("(?=")[0]):
+        return following[0].end
+    return segment.end
+
+
 def _core(hit: re.Match[str], segment: Segment) -> tuple[int, int]:
     groups = [hit.span(name) for name in ("value", "topic", "old") if hit.groupdict().get(name)]
     low = min(start for start, _ in groups)
@@ -52,10 +65,10 @@ def _core(hit: re.Match[str], segment: Segment) -> tuple[int, int]:
     return segment.start + low, segment.start + high
 
 
-def _conditions(rule: Rule, seen: View, segment: Segment) -> bool:
-    if rule.no_words and rule.no_words.search(seen.low, segment.start, segment.end):
+def _conditions(rule: Rule, seen: View, segment: Segment, end: int) -> bool:
+    if rule.no_words and rule.no_words.search(seen.low, segment.start, end):
         return False
-    if rule.words and not rule.words.search(seen.low, segment.start, segment.end):
+    if rule.words and not rule.words.search(seen.low, segment.start, end):
         return False
     cues = seen.cue_kinds(segment.sentence)
     for each in rule.file.when:
@@ -77,6 +90,8 @@ def _candidate(
     if start >= end or (file.take.like and not re.fullmatch(file.take.like, seen.text[start:end])):
         return None
     if not _shaped(seen, book, rule, segment, hit, segment.start + hit.start(name), start, end):
+        return None
+    if file.take.entity == "named" and not _named(seen, book, rule, segment, hit):
         return None
     if rule.trigger is not None and not _triggered(book, rule, seen, groups, start, end):
         return None
@@ -153,6 +168,17 @@ def _shaped(
         return True
     repair = rule.file.act == "state" and _cue_act(seen, start, end, segment, segment.start + hit.start()) == "correct"
     return book.shapes.fits(seen, shapes, begin, start, end, repair=repair)
+
+
+def _named(seen: View, book: Book, rule: Rule, segment: Segment, hit: re.Match[str]) -> bool:
+    """True when the words for the entity have the shape of a name."""
+    if not hit.groupdict().get("entity"):
+        return False
+    begin = segment.start + hit.start("entity")
+    start, end = _trimmed(seen, book, rule, begin, segment.start + hit.end("entity"))
+    if book.lex.said["self"].match(hit["entity"]) or book.lex.said["pronoun"].match(hit["entity"]):
+        return False
+    return start < end and book.shapes.fits(seen, ("person", "organization"), begin, start, end)
 
 
 def _typed(place: Place, file: CaptureFile) -> bool:
@@ -234,7 +260,9 @@ def _mention_at(seen: View, start: int, end: int, kinds: list[str], taken_back: 
         p for p in seen.places if p.kind in kinds and p.start < end and start < p.end and p.index not in taken_back
     ]
     # A mention much shorter than the stretch is a part of it ("Bank" in "Birch Row Bank"): the stretch is the value.
-    whole = [p for p in found if p.start <= start + 2 and p.end >= end - 2]
+    whole = [
+        p for p in found if p.start <= start + 2 and p.end >= end - 2 and not _MARKED.fullmatch(seen.text[p.end : end])
+    ]
     if whole:
         return whole[0]
     return found[0] if found and not set(kinds) <= {"person", "organization"} else None

@@ -23,8 +23,8 @@ from ..rulefile import Model, RuleFile
 PLAIN: dict[str, str] = {
     "slot": "budget", "kind": "money", "act": "state", "form": "full", "polarity": "affirmed", "modality": "asserted",
     "time": "current", "source": "user", "attribution": "own", "authority": "none", "relation": "none",
-    "wording": "other", "binding": "named", "value": "ok", "confidence": "high", "gate": "none", "hedge": "ignore",
-    "approval": "no", "unusual": "no",
+    "wording": "other", "identity": "none", "binding": "named", "value": "ok", "confidence": "high", "gate": "none",
+    "hedge": "ignore", "approval": "no", "unusual": "no",
 }  # fmt: skip
 LONGEST_VALUE = 64
 
