@@ -18,6 +18,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDARI = [str(Path(sys.executable).parent / "recordari")]
+BEGIN, END = "<!-- benchmarks/libraries.py -->", "<!-- /benchmarks/libraries.py -->"
 
 
 def run(*command: str | Path, source: Path | None = None, target: Path | None = None) -> str:
@@ -59,7 +60,14 @@ def commands(folder: Path, work: Path) -> str:
     return run(sys.executable, scorer, "report-commands", public, work / "commanded.jsonl")
 
 
-def page(parts: dict[str, str]) -> str:
+def kept(path: Path) -> str:
+    """The section of the page that benchmarks/libraries.py writes, with its marks."""
+    _, begin, rest = (path.read_text(encoding="utf-8") if path.exists() else "").partition(BEGIN)
+    section, end, _ = rest.partition(END)
+    return f"{begin}{section}{end}\n" if end else ""
+
+
+def page(parts: dict[str, str], libraries: str = "") -> str:
     """docs/accuracy.md."""
     lines = [
         "# Accuracy", "",
@@ -69,7 +77,7 @@ def page(parts: dict[str, str]) -> str:
     ]  # fmt: skip
     for title, text in parts.items():
         lines += [f"## {title}", "", "```text", text.rstrip(), "```", ""]
-    return "\n".join(lines)
+    return "\n".join(lines) + (f"\n{libraries}" if libraries else "")
 
 
 def main() -> None:
@@ -86,8 +94,9 @@ def main() -> None:
             "Memory after a dialogue (scenarios)": rehearsal(folder, work)["text"],
             "Over-remembering (one-off commands as single turns)": commands(folder, work),
         }
-    args.out.write_text(page(parts), encoding="utf-8")
-    print(page(parts))
+    text = page(parts, kept(args.out))
+    args.out.write_text(text, encoding="utf-8")
+    print(text)
 
 
 if __name__ == "__main__":
