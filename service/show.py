@@ -158,7 +158,7 @@ def show_report(report: Any, *, as_json: bool = False) -> int:
             emit({"ok": part.ok, "lines": part.lines()})
         else:
             for line in part.lines():
-                console.print(line, markup=False, highlight=False)
+                console.print(line, markup=False, highlight=False, soft_wrap=True)  # keys and hashes stay whole
     return 0 if all(part.ok for part in parts) else 1
 
 
