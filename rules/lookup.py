@@ -13,6 +13,8 @@ from .labels import is_han, is_head, is_tail, key
 from .parts import adjustable, holds
 from .relation import compare
 
+# A bare number above it is no percentage.
+_MOST_PER_CENT = 100
 _NAMES = frozenset({"person", "organization", "text"})
 
 
@@ -44,7 +46,8 @@ def compatible(new: Value, old: Value) -> bool:
     if one == other:
         return True
     if one == "number":
-        return other in {"money", "quantity", "percent"}
+        share = isinstance(new, Magnitude) and max(new.amount or 0, new.max or 0) <= _MOST_PER_CENT
+        return other in {"money", "quantity"} or (other == "percent" and share)
     if {one, other} in ({"address", "place"}, {"date", "recurrence"}):
         return True
     return type(new).kind == "text" and other in {"place", "address"}
