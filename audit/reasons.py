@@ -14,7 +14,8 @@ _INTRO = """# Reason codes
 
 Every decision carries one reason code. The list is closed: a policy row with any other code does not load. The same
 code under two actions is two reasons. This page is made from `audit/reasons.yaml`; `recordari explain` and
-`recordari why-not` answer in the same words.
+`recordari why-not` answer in the same words. A reserved code belongs to the list, but no shipped rule gives it yet; a
+policy row of your own may.
 """
 _ACTIONS = {
     "IGNORE": "nothing is remembered",
@@ -35,10 +36,14 @@ class Reason:
     en: str
     zh: str
     example: str
+    reserved: bool = False  # part of the closed list, but nothing that is shipped gives it
 
     def text(self, language: Literal["en", "zh"]) -> str:
         """The meaning in one of the languages."""
         return self.zh if language == "zh" else self.en
+
+
+RESERVED = " (reserved)"
 
 
 @cache
@@ -66,7 +71,7 @@ def page() -> str:
     for action, meaning in _ACTIONS.items():
         lines += [f"## {action}: {meaning}\n", "| Code | Meaning | 含义 | Example |", "|---|---|---|---|"]
         lines += [
-            f"| `{each.code}` | {each.en} | {each.zh} | {each.example} |"
+            f"| `{each.code}`{RESERVED if each.reserved else ''} | {each.en} | {each.zh} | {each.example} |"
             for each in reasons().values()
             if each.action == action
         ]
