@@ -66,9 +66,10 @@ def renames(candidate: Candidate, turn: Turn, known: Known, book: Book) -> tuple
     value, entity = candidate.value, candidate.entity
     if candidate.slot != ALIAS or entity is None or not isinstance(value, NameValue):
         return (candidate,)
-    if candidate.act == "change":  # the old aliases stay
-        candidate = candidate.model_copy(update={"act": "state"})
-    if not _plain(candidate) or candidate.act != "state" or turn.speaker not in {"user", "document"}:
+    if candidate.act != "change":  # a second name beside the first
+        return (candidate,)
+    candidate = candidate.model_copy(update={"act": "state"})  # the old aliases stay
+    if not _plain(candidate) or turn.speaker not in {"user", "document"}:
         return (candidate,)
     changed = [candidate]
     pairs = _declared(known)
