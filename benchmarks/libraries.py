@@ -283,10 +283,12 @@ def timelength(request: Request) -> Iterator[Mention]:
 # ---------------------------------------------------------------- money, numbers
 # What price-parser and JioNLP call a currency → ISO 4217; a sign that several share stays open.
 SIGNS = """
-EUR € euro 欧元 | GBP £ ￡ GBp 英镑 | CZK Kč | PLN zł Zł | RUB руб. руб Р р. ₽ 卢布 | UAH грн. грн hrn ₴ | IDR Rp
-IRR تومان | RON LEI lei | VND ₫ đ | HUF Ft | TRY TL ₺ | ILS ₪ nis | CAD C$ CAD$ CAN$ 加元 | BGN лв лв. | INR ₹ Rs Rs. ₨
-MYR RM | TWD NT$ 新台币 | AUD A$ AU$ 澳元 | AED Dh | CNY 元 yuan 人民币 | USD US$ 美元 | JPY 日元
-HKD 港元 | CHF chf SFr 瑞士法郎 | BRL R$ | MXN MX$ | LAK ₭ | GEL lari ლარი ლ | THB 泰铢 ฿ | KRW 韩元 원 | PHP ₱ | KES KSh KShs | BDT ৳ | CRC ₡
+EUR € euro 欧元 | GBP £ ￡ GBp 英镑 | CZK Kč | PLN zł Zł | RUB руб. руб Р р. ₽ 卢布
+UAH грн. грн hrn ₴ | IDR Rp | IRR تومان | RON LEI lei | VND ₫ đ | HUF Ft | TRY TL ₺
+ILS ₪ nis | CAD C$ CAD$ CAN$ 加元 | BGN лв лв. | INR ₹ Rs Rs. ₨ | MYR RM
+TWD NT$ 新台币 | AUD A$ AU$ 澳元 | AED Dh | CNY 元 yuan 人民币 | USD US$ 美元 | JPY 日元
+HKD 港元 | CHF chf SFr 瑞士法郎 | BRL R$ | MXN MX$ | LAK ₭ | GEL lari ლარი ლ | THB 泰铢 ฿
+KRW 韩元 원 | PHP ₱ | KES KSh KShs | BDT ৳ | CRC ₡
 """
 CURRENCIES = {sign: line.split()[0] for line in re.split(r"[|\n]", SIGNS) for sign in line.split()[1:]}
 
@@ -748,7 +750,7 @@ def main() -> None:
     """Score and write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--limit", type=int, default=250, help="texts of each source")
+    parser.add_argument("--limit", type=int, default=150, help="texts of each source")
     parser.add_argument("--only", nargs="*", default=list(LIBRARIES), help="libraries to run")
     parser.add_argument("--recordari", default=RECORDARI[0], help="the command")
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "accuracy.md")
