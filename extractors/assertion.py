@@ -256,7 +256,8 @@ def _governs(cue: Cue, scan: Scan, target: int | Span) -> bool:
         return target in cue.covers
     if cue.kind == "repair":
         return _within(target, cue.reparandum)
-    if cue.kind in {"negation", "hypothesis", "hedge", "wish"} and target.start <= cue.start and cue.end <= target.end:
+    holding = {"negation", "hypothesis", "hedge", "wish", "third_party"}
+    if cue.kind in holding and target.start <= cue.start and cue.end <= target.end:
         return True
     low, high = cue.scope or (cue.start, cue.end)
     shared = min(target.end, high) - max(target.start, low)

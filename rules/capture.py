@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -99,6 +100,7 @@ def _hiding(seen: View, book: Book) -> View:
         place.index
         for place in seen.places
         if _counts_nothing(place.mention)
+        or (place.kind == "number" and _is_year(seen, book, place))
         or (place.kind != "text" and _garbled(seen, book, place))
         or (place.kind == "quantity" and _only_once(seen, book, place))
         or (place.kind in {"number", "quantity"} and any(a <= place.start and place.end <= b for a, b in words))
@@ -112,6 +114,12 @@ def _counts_nothing(mention: Mention) -> bool:
     if isinstance(value, MoneyValue):
         return value.amount == 0 and not any(char.isdigit() for char in mention.text)
     return isinstance(value, NumberValue) and value.unit is not None
+
+
+def _is_year(seen: View, book: Book, place: Place) -> bool:
+    """ "The budget for 2027 is $60,000": the year is no sum."""
+    year = re.fullmatch(r"(?:19|20)\d\d", seen.text[place.start : place.end])
+    return year is not None and book.lex.said["year_of"].search(seen.low[: place.start][-12:]) is not None
 
 
 def _garbled(seen: View, book: Book, place: Place) -> bool:

@@ -39,39 +39,43 @@ def _time_of(seen: View, book: Book, candidate: Candidate) -> Place | None:
     if value is None:
         return None
     segment = seen.segment_at(value.start)
-    for place in seen.within(segment.start, segment.end):
+    low = segment.start
+    earlier = seen.segments[segment.index - 1] if segment.index else segment
+    if earlier.index != segment.index and earlier.sentence == segment.sentence and earlier.end - earlier.start < 40:
+        low = earlier.start  # "Starting in July, the rent is …"
+    for place in seen.within(low, segment.end):
         if place.kind != "time" or place.now or not isinstance(place.mention.value, TimeValue):
             continue
-        if place.end <= value.start and _heads(seen, book, segment, place, value, candidate):
+        if place.end <= value.start and _heads(seen, book, place, value, candidate):
             return place
         if place.start >= value.end and _begins(seen, book, segment, place, value):
             return place
     return None
 
 
-def _heads(seen: View, book: Book, segment: Segment, place: Place, value: Place, candidate: Candidate) -> bool:
+def _heads(seen: View, book: Book, place: Place, value: Place, candidate: Candidate) -> bool:
+    segment = seen.segment_at(place.start)
+    opening = seen.low[segment.start : place.start].strip()
     before = book.lex.peel(seen.text[segment.start : place.start]).text
-    opens = not before or book.lex.said["from_end"].fullmatch(before)
+    opens = not before or book.lex.said["opener"].fullmatch(opening)
     if not opens and before not in (candidate.assertion.reported_by or ""):
         return False
     if any(p.wall for p in seen.within(place.end, value.start)):
         return False
-    gap = seen.low[place.end : value.start]
-    if (
-        gap.startswith(" ")
-        and not book.lex.said["then"].match(gap)
-        and not seen.low[segment.start : place.start].strip()
-    ):
+    gap = seen.low[place.end : value.start].rstrip()
+    own = value.start < segment.end
+    if not own and seen.low[place.end : segment.end].strip(" 起开始"):
+        return False  # the clause before says more than when
+    if own and gap.startswith(" ") and not book.lex.said["then"].match(gap) and not opening:
         return False  # "May 2017 gross margin was 31%": the time is part of the name of the figure
     if not book.lex.peel(gap).text and not book.lex.said["states_then"].fullmatch(gap.strip()):
         return False  # "on May 1 $500": a payment, its day is no validity
     moment = place.mention.value
     assert isinstance(moment, TimeValue)
-    gap = gap.rstrip()
-    told = candidate.act == "change" or any(book.lex.said[way].search(gap) for way in ("states_then", "decides"))
-    return told and (
-        moment.grain in _LONG or _open(moment) or gap.startswith(("起", "开始")) or candidate.act == "change"
-    )
+    begins = _open(moment) or gap.startswith(("起", "开始"))
+    told = begins or candidate.act == "change"
+    told = told or any(book.lex.said[way].search(gap) for way in ("states_then", "decides"))
+    return told and (moment.grain in _LONG or begins or candidate.act == "change")
 
 
 def _begins(seen: View, book: Book, segment: Segment, place: Place, value: Place) -> bool:

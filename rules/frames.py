@@ -189,6 +189,7 @@ def _before(view: View, place: Place, segment: Segment, lex: Lexicon, skip: froz
     walls = [p for p in view.within(segment.start, place.start) if p.wall and p.index != place.index]
     for wall in [*reversed(walls), None]:
         begin = max(wall.end if wall is not None else segment.start, cursor - LONGEST)
+        begin += 2 if wall is not None and view.low.startswith("'s ", begin) else 0  # next year's budget
         if begin <= cursor:
             found = lex.peel(_cut(uncued(view, begin, cursor), lex))
             joined = lex.said["joined"].match(found.text)
