@@ -43,7 +43,10 @@ def identified(turn: Turn, candidate: Candidate, draft: Draft, known: Known, boo
             found = judge(value.canonical, target.canonical, book.names, pairs)
             if found.answer == "same":
                 return ("none" if value.canonical == target.canonical else "same"), None
-            if found.answer == "perhaps":
+            own = slot is not None and slot.qualifier == "script"  # one's own name: who it is, is not in question
+            if found.answer == "perhaps" and not own:
+                if draft.binding == "suggested":  # the suggestion was the question
+                    return "perhaps", None
                 return "perhaps", _asked(candidate, value.canonical, target.canonical, found.reasons, book)
     if draft.entity == turn.entity or draft.slot is None or draft.slot.startswith("reported."):
         return "none", None
