@@ -58,7 +58,9 @@ def _heads(seen: View, book: Book, place: Place, value: Place, candidate: Candid
     opening = seen.low[segment.start : place.start].strip()
     before = book.lex.peel(seen.text[segment.start : place.start]).text
     opens = not before or book.lex.said["opener"].fullmatch(opening)
-    if not opens and before not in (candidate.assertion.reported_by or ""):
+    between = book.lex.said["copula_alone"].fullmatch(seen.low[place.end : value.start].strip()) is not None
+    labelled = between and candidate.slot is not None and value.start < segment.end  # 预算去年是50万
+    if not opens and not labelled and before not in (candidate.assertion.reported_by or ""):
         return False
     if any(p.wall for p in seen.within(place.end, value.start)):
         return False
@@ -68,7 +70,7 @@ def _heads(seen: View, book: Book, place: Place, value: Place, candidate: Candid
         return False  # the clause before says more than when
     if own and gap.startswith(" ") and not book.lex.said["then"].match(gap) and not opening:
         return False  # "May 2017 gross margin was 31%": the time is part of the name of the figure
-    if not book.lex.peel(gap).text and not book.lex.said["states_then"].fullmatch(gap.strip()):
+    if not book.lex.peel(gap).text and not between:
         return False  # "on May 1 $500": a payment, its day is no validity
     moment = place.mention.value
     assert isinstance(moment, TimeValue)
