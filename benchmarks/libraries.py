@@ -697,8 +697,8 @@ libraries/bin/python benchmarks/libraries.py FOLDER --recordari .venv/bin/record
 ```
 
 At most {limit} scored texts of each source, evenly spaced, in one process; the scorer is the one above. A cell is value
-recall, then (where texts without anything to find are labelled: often fewer than 20) the share with a false alarm; a row
-needs {least} labels. Each library gets the time of speech, the language and the locale that the case states, the way its
+recall, then (where texts without anything to find are labelled: often under 20) the share with a false alarm; a row
+needs {least} labels. Each library gets the time of speech, the language and the locale that the case states, as its
 manual says, and its default settings otherwise. One that gives several readings (Recognizers) keeps them, as Recordari
 does; most give one, so "first reading alone" is Recordari without its further readings. Only Recordari gets the earlier
 turns of a dialogue. Addresses: `exact` is every component right and none too many. Ranges of money are beyond most
