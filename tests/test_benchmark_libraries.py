@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 @pytest.fixture
 def libraries(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    for name in ("accuracy", "libraries"):
+    for name in ("accuracy", "adapters", "libraries"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     return importlib.import_module("libraries")
 
