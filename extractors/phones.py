@@ -221,7 +221,7 @@ def of_country(value: PhoneValue, like: str) -> PhoneValue | None:
     import phonenumbers
 
     try:
-        code = phonenumbers.parse(like, None).country_code
+        code = phonenumbers.parse(like, None).country_code or 0
         own = phonenumbers.parse(value.e164 or value.national, None).country_code if value.e164 else None
         number = phonenumbers.parse(value.national, phonenumbers.region_code_for_country_code(code))
     except phonenumbers.NumberParseException:
