@@ -93,87 +93,9 @@ def test_a_store_that_nobody_touched_verifies_with_everything_it_holds(reading: 
     assert report.counts["decisions in memory"] == report.counts["of kind decision"] == report.size
 
 
-TEXT = "CAST(replace(CAST(text AS TEXT), '8', '9') AS BLOB)"
-ROWS: list[tuple[str, str]] = [
-    # turns: words, speaker, times, place, its keyed digest
-    (f"UPDATE turns SET text = {TEXT} WHERE turn_id = 't-0'", "turn"),
-    ("UPDATE turns SET text = CAST('今天下雨。' AS BLOB) WHERE turn_id = 't-1'", "turn"),
-    ("UPDATE turns SET text = NULL WHERE turn_id = 't-1'", "turn"),
-    ("UPDATE turns SET body = replace(body, '\"user\"', '\"tool\"'), speaker = 'tool' WHERE turn_id = 't-1'", "turn"),
-    ("UPDATE turns SET body = replace(body, 'T10:01', 'T09:01') WHERE turn_id = 't-1'", "turn"),
-    ("UPDATE turns SET said_at = '2020-01-01T00:00:00.000000Z' WHERE turn_id = 't-1'", "turn"),
-    ("UPDATE turns SET received_at = '2020-01-01T00:00:00.000000Z' WHERE turn_id = 't-1'", "turn"),
-    ("UPDATE turns SET principal = 'other' WHERE turn_id = 't-1'", "turn"),
-    ("UPDATE turns SET digest = 'aa' WHERE turn_id = 't-1'", "turn"),
-    ("UPDATE turns SET body = '{' WHERE turn_id = 't-1'", "turn"),
-    ("DELETE FROM turns WHERE turn_id = 't-1'", "turn"),
-    ("INSERT INTO turns SELECT namespace, 'x', 'x', 0, principal, speaker, said_at, received_at, digest, retention, "
-     "text, body FROM turns WHERE turn_id = 't-1'", "turn"),
-    # decisions
-    ("UPDATE decisions SET body = replace(body, '80000 CNY', '90000 CNY') WHERE turn_id = 't-0'", "decision"),
-    ("UPDATE decisions SET body = replace(body, 'small_talk', 'joke') WHERE turn_id = 't-1'", "decision"),
-    ("UPDATE decisions SET reason = 'joke' WHERE turn_id = 't-1'", "decision"),
-    ("UPDATE decisions SET action = 'HOLD' WHERE turn_id = 't-1'", "decision"),
-    ("UPDATE decisions SET item = 'ffff' WHERE turn_id = 't-0'", "decision"),
-    ("UPDATE decisions SET target = 'ffff' WHERE turn_id = 't-0'", "decision"),
-    ("UPDATE decisions SET speaker = 'tool' WHERE turn_id = 't-0'", "decision"),
-    ("UPDATE decisions SET conversation = 'other' WHERE turn_id = 't-0'", "decision"),
-    ("UPDATE decisions SET seq = NULL WHERE turn_id = 't-0'", "decision"),
-    ("UPDATE decisions SET seq = 900 WHERE turn_id = 't-0'", "decision"),
-    ("UPDATE decisions SET body = '[]' WHERE turn_id = 't-0'", "decision"),
-    ("UPDATE decisions SET body = 'x' WHERE turn_id = 't-0'", "decision"),
-    ("DELETE FROM decisions WHERE turn_id = 't-1'", "decision"),
-    ("INSERT INTO decisions SELECT namespace, turn_id, 7, seq, conversation, turn, speaker, action, reason, item, "
-     "target, body FROM decisions WHERE turn_id = 't-1' AND ordinal = 0", "decision"),
-    # items
-    ("UPDATE items SET body = '{'", "column"),
-    ("UPDATE items SET body = CAST(body AS BLOB)", "column"),
-    ("UPDATE items SET principal = 'other' WHERE version = 1", "column"),
-    ("UPDATE items SET row = row + 100", "column"),
-    ("UPDATE items SET ordinal = 100", "column"),
-    ("UPDATE items SET decision = 9 WHERE row = 1", "column"),
-    ("UPDATE items SET written_by = 't-1' WHERE row = 1", "column"),
-    ("UPDATE items SET body = replace(body, '13800002345', '13800002346')", "item"),
-    ("DELETE FROM items WHERE row = 1", "item"),
-    ("DELETE FROM items", "item"),
-    ("UPDATE namespaces SET item_rows = 900", "column"),
-    # suggestions
-    ("UPDATE proposals SET body = replace(body, '9', '7')", "proposal"),
-    ("UPDATE proposals SET body = '{'", "proposal"),
-    ("UPDATE proposals SET answered_by = 't-0'", "proposal"),
-    ("UPDATE proposals SET answered_by = NULL WHERE answered_by IS NOT NULL", "proposal"),
-    ("UPDATE proposals SET conversation = 'other'", "proposal"),
-    ("DELETE FROM proposals", "proposal"),
-    ("INSERT INTO proposals SELECT namespace, 't-0', 0, conversation, 0, NULL, body FROM proposals LIMIT 1",
-     "proposal"),
-    # rule sets and runtimes
-    ("UPDATE rulesets SET sources = replace(sources, 'IGNORE', 'ADD')", "ruleset"),
-    ("UPDATE rulesets SET sources = '{'", "ruleset"),
-    ("DELETE FROM rulesets", "ruleset"),
-    ("UPDATE runtimes SET versions = replace(versions, '3', '4')", "runtime"),
-    ("DELETE FROM runtimes", "runtime"),
-    # checkpoints
-    ("UPDATE checkpoints SET size = 3", "checkpoint"),
-    ("UPDATE checkpoints SET number = 5", "checkpoint"),
-    ("DELETE FROM checkpoints", "checkpoint"),
-    ("UPDATE checkpoints SET note = CAST(note AS BLOB)", "note"),
-    # the search index and the secret
-    ("DELETE FROM search_terms", "search"),
-    ("DELETE FROM search_texts", "search"),
-    ("DELETE FROM search_terms WHERE term LIKE '预算%'", "search"),
-    ("UPDATE namespaces SET secret = x'00'", "secret"),
-    # records of a kind that nobody writes
-    ("UPDATE records SET record = CAST(record AS BLOB) WHERE seq = 2", "form"),
-    ("UPDATE records SET record = CAST(x'ff22' AS TEXT) WHERE seq = 2", "form"),
-    ("UPDATE records SET record = 5 WHERE seq = 2", "form"),
-    ("UPDATE records SET leaf = 'text' WHERE seq = 2", "altered"),
-    ("UPDATE records SET leaf = 7 WHERE seq = 2", "altered"),
-    ("UPDATE records SET seq = 'x' WHERE seq = 2", "gap"),
-    ("UPDATE private_values SET salt = 5 WHERE seq = 0", "private"),
-    ("UPDATE private_values SET value = CAST(x'ff' AS TEXT) WHERE seq = 0", "private"),
-    ("UPDATE namespaces SET frontier = 'x'", "frontier"),
-    ("INSERT INTO private_values VALUES ('default', 900, 'canonical', '\"1\"', 'aa')", "private"),
-]  # fmt: skip
+# SQL that changes a store behind the back of its log, and the code of the finding that must name it.
+TABLE = Path(__file__).with_name("tampering.jsonl").read_text(encoding="utf-8").splitlines()
+ROWS = [(row["statement"], row["finding"]) for row in map(json.loads, TABLE)]
 
 
 @pytest.mark.parametrize(("statement", "code"), ROWS, ids=[statement[:70] for statement, _ in ROWS])
