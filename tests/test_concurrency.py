@@ -30,7 +30,7 @@ def test_processes_lose_no_update(backend: str, tmp_path: Path, request: pytest.
         for number in range(PROCESSES)
     ]
     for writer in writers:
-        said, _ = writer.communicate(timeout=240)
+        said, _ = writer.communicate(timeout=900)
         assert writer.returncode == 0, said
     with Store.open(place) as store, store.reading("ns") as tx:
         turns = tx.turns()
@@ -59,7 +59,7 @@ def test_eight_processes_correct_the_same_budgets_through_the_whole_pipeline(tmp
         for number in range(processes)
     ]
     for writer in writers:
-        said, _ = writer.communicate(timeout=240)
+        said, _ = writer.communicate(timeout=900)
         assert writer.returncode == 0, said
     with Memory.open(place, ner=False) as memory:
         assert len(memory.turn_ids()) == processes * turns
