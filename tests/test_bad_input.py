@@ -213,9 +213,9 @@ def test_a_fault_of_our_own_costs_only_the_turn_that_trips_it(tmp_path: Path, mo
         (("rules", "schema", "nonsense"), 2, "unknown kind"),
         (("items", "--store", "{tmp}"), 3, "a folder"),
         (("items", "--store", "oracle://x/y"), 3, "oracle is not served"),
-        (("items", "--store", "{tmp}/x.db", "--entity", "\udcff"), 2, "not UTF-8"),
-        (("items", "--store", "{tmp}/x.db", "--known-at", "2026-13-01"), 2, "no ISO 8601 time"),
-        (("history", "ffff", "--store", "{tmp}/x.db"), 2, "no item 'ffff'"),
+        (("items", "--store", "{tmp}/known.db", "--entity", "\udcff"), 2, "not UTF-8"),
+        (("items", "--store", "{tmp}/known.db", "--known-at", "2026-13-01"), 2, "no ISO 8601 time"),
+        (("history", "ffff", "--store", "{tmp}/known.db"), 2, "no item 'ffff'"),
     ],
 )
 def test_wrong_use_has_its_exit_code_and_one_line(
@@ -223,6 +223,8 @@ def test_wrong_use_has_its_exit_code_and_one_line(
 ) -> None:
     (tmp_path / "rules").mkdir()
     (tmp_path / "rules" / "bad.yaml").write_text("just text", encoding="utf-8")
+    if any("known.db" in each for each in arguments):
+        assert command("observe", "--store", f"{tmp_path}/known.db", "--no-ner", stdin=line())[0] == 0
     found, _, err = command(*(each.replace("{tmp}", str(tmp_path)) for each in arguments))
     assert found == code
     assert told in err
