@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from abc import abstractmethod
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -45,9 +46,9 @@ class Value(BaseModel):
     period: str | None = Field(None, description="The period the value belongs to, in EDTF, e.g. 2025-36.")
 
     @property
+    @abstractmethod
     def canonical(self) -> str:
         """One unambiguous line for people and tests."""
-        raise NotImplementedError(type(self).__name__)
 
     def key(self) -> dict[str, Any]:
         """Everything that makes two values the same memory; alternative readings are not part of it."""

@@ -13,7 +13,9 @@ import recordari
 from recordari.extractors import scan
 from recordari.extractors.grammar import Context, Found, Grammar, GrammarFile
 from recordari.extractors.vocabulary import VocabularyFile
-from recordari.rules.load import build
+from recordari.memory import Memory
+from recordari.rules.load import build, load
+from recordari.rules.ruleset import Ruleset
 
 
 @pytest.fixture(scope="session")
@@ -77,3 +79,16 @@ def found() -> Callable[..., Found]:
 def said(found: Callable[..., Found]) -> Callable[..., list[str]]:
     """Kind and canonical form of every amount in a text."""
     return lambda text, locale=None: [f"{m.kind} {m.canonical}" for m in found(text, locale).mentions]
+
+
+@pytest.fixture(scope="session")
+def ruleset() -> Ruleset:
+    """The shipped rules."""
+    return load()
+
+
+@pytest.fixture
+def memory(place: str, ruleset: Ruleset) -> Iterator[Memory]:
+    """A memory over each kind of store, without name models."""
+    with Memory.open(place, ruleset=ruleset, ner=False) as opened:
+        yield opened

@@ -15,24 +15,11 @@ from recordari.editing import EditError
 from recordari.intake import IntakeError
 from recordari.memory import Memory, NotFoundError
 from recordari.model import MemoryItem
-from recordari.rules.load import load
-from recordari.rules.ruleset import Ruleset
 from recordari.store.errors import Stale
 
 RECORDARI = str(Path(sys.executable).with_name("recordari"))
 AT = "2026-03-18T10:00:00+08:00"
 LATER = "2026-03-20T09:30:00+08:00"
-
-
-@pytest.fixture(scope="module")
-def ruleset() -> Ruleset:
-    return load()
-
-
-@pytest.fixture
-def memory(place: str, ruleset: Ruleset) -> Iterator[Memory]:
-    with Memory.open(place, ruleset=ruleset, ner=False) as opened:
-        yield opened
 
 
 def tell(memory: Memory, text: str, at: str = AT, **more: str) -> tuple[MemoryItem, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,22 +10,10 @@ import pytest
 from recordari.intake import Incoming, IntakeError, read_turn
 from recordari.memory import Memory, NotFoundError
 from recordari.model import Receipt
-from recordari.rules.load import load
 from recordari.rules.ruleset import Ruleset
 from recordari.store.errors import TurnConflict
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
-
-
-@pytest.fixture(scope="module")
-def ruleset() -> Ruleset:
-    return load()
-
-
-@pytest.fixture
-def memory(place: str, ruleset: Ruleset) -> Iterator[Memory]:
-    with Memory.open(place, ruleset=ruleset, ner=False) as opened:
-        yield opened
 
 
 def example(name: str) -> list[Incoming]:

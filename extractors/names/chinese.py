@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 
 from ...model import Hint
-from ...values import OrganizationValue, PersonValue
 from ..parsing.chart import Edge
 from ..recognizer import Lookup
 from ..segment import tokens
 from ..words import alternatives, lazy
+from .found import outside_each_other
 
 VOCABULARIES = (
     "words.surname.zh", "words.person.label.zh", "words.person.title.zh", "words.person.follow.zh",
@@ -70,7 +70,6 @@ class ChineseNames:
 
     def find(self, text: str, hints: tuple[Hint, ...] = ()) -> Iterator[Edge]:
         """Organisations first, then people outside them."""
-        taken = bytearray(len(text) + 1)
         found = [("organization", a, b, self.body_rule) for a, b in self._bodies(text)]
         found += [
             ("person", a, b, self.person_rule)
@@ -78,13 +77,7 @@ class ChineseNames:
         ]
         found += [("organization", h.start, h.end, self.body_rule) for h in hints if self._confirms_body(text, h)]
         found += [("person", h.start, h.end, self.person_rule) for h in hints if self._confirms(text, h)]
-        for kind, start, end, rule in found:
-            if end <= start or any(taken[start:end]):
-                continue
-            taken[start:end] = b"\1" * (end - start)
-            value = PersonValue(name=text[start:end]) if kind == "person" else OrganizationValue(name=text[start:end])
-            # Above words of the same characters: 周日新 is no Sunday, 秋分女士 no solar term.
-            yield Edge(kind, start, end, value, rule, weight=0, priority=1, kind=kind)
+        return outside_each_other(text, found)
 
     # ------------------------------------------------------------------ people
     def _labelled(self, text: str) -> Iterator[tuple[int, int]]:

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...model import Hint
-from ...values import OrganizationValue, PersonValue
 from .. import token_rules
 from ..parsing.chart import Edge
 from ..recognizer import Lookup
 from ..words import Words, alternatives, lazy
+from .found import outside_each_other
 
 VOCABULARIES = (
     "words.person.en", "words.person.not.en", "words.organization.en", "patterns.names.en", "words.person.possessed.zh",
@@ -58,17 +58,11 @@ class EnglishNames:
 
     def find(self, text: str, hints: tuple[Hint, ...] = (), tables: Mapping[str, Any] | None = None) -> Iterator[Edge]:
         """Organisations first, then people outside them."""
-        taken = bytearray(len(text) + 1)
         found = [("organization", a, b, self.body_rule) for a, b in self._bodies(text)]
         found += [("person", a, b, self.person_rule) for a, b in self._people(text)]
         found += [("person", h.start, h.end, self.person_rule) for h in hints if self._confirms(text, h)]
         found += [(t.kind, t.start, t.end, self.person_rule) for t in self._tokens(text, tables or {})]
-        for kind, start, end, rule in found:
-            if end <= start or any(taken[start:end]):
-                continue
-            taken[start:end] = b"\1" * (end - start)
-            value = PersonValue(name=text[start:end]) if kind == "person" else OrganizationValue(name=text[start:end])
-            yield Edge(kind, start, end, value, rule, weight=0, priority=1, kind=kind)
+        return outside_each_other(text, found)
 
     def _tokens(self, text: str, tables: Mapping[str, Any]) -> Iterator[token_rules.Taken]:
         """What the token rules take, as far as it is a name."""
