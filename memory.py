@@ -1,4 +1,4 @@
-"""Memory: dialogue in, decided, worded, stored and explained memory out. The one pipeline, to be read top to bottom."""
+"""Memory: dialogue in, decided, worded, stored memory out. The one pipeline, to be read top to bottom."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from .extractors.scan import language_of, scan
 from .intake import Incoming, IntakeError, moment_of, read_turn, received
 from .llm_polish.template import render
 from .llm_polish.wording import readable
-from .model import Bound, Decision, Edit, Known, MemoryItem, Outcome, Proposal, Receipt, Scan, Turn
-from .rules.decide import PROPOSAL_TURNS, decide
+from .model import Bound, Decision, Edit, Known, MemoryItem, Outcome, Receipt, Scan, Turn
+from .reader import NotFoundError as NotFoundError
+from .reader import Reader
+from .rules.decide import decide, suggested
 from .rules.engine import Preference, RuleEngine, engine_for
 from .rules.load import load
 from .rules.ruleset import Ruleset
@@ -30,9 +32,7 @@ from .store.errors import TurnConflict
 from .store.items import as_of, reconcile
 
 if TYPE_CHECKING:
-    from .audit.explain import Explanation, Tongue
     from .audit.replay import Replayed
-    from .audit.verify import Report
     from .signing import Signer
     from .store.writing import Writing
 
@@ -41,16 +41,8 @@ LAST_TURNS = 12  # turns of talk handed to bind; how many of them count is said 
 Told = Callable[[int, str], None]
 
 
-class NotFoundError(LookupError):
-    """Nothing stored has this id; says what was looked for and where ids come from."""
-
-    def __init__(self, what: str, id_: str) -> None:
-        ids = "recordari items --json" if what == "item" else "the receipts of recordari observe"
-        super().__init__(f"no {what} {id_!r}. Ids stand in the output of {ids}")
-
-
-class Memory:
-    """The memory of one namespace: what was said to it, what it decided, and why."""
+class Memory(Reader):
+    """The memory of one namespace: what was said to it, what it decided, and why. What it is asked: see Reader."""
 
     def __init__(
         self,
@@ -64,10 +56,7 @@ class Memory:
         signer: Signer | None = None,
         rehearsing: bool = False,
     ) -> None:
-        self.store = store
-        self.ruleset = ruleset
-        self.namespace = namespace
-        self.settings = settings if settings is not None else Settings()
+        super().__init__(store, ruleset, namespace, settings if settings is not None else Settings())
         self.engine: RuleEngine = engine_for(ruleset, engine)
         self._models = installed() if ner else ()
         self.runtime = runtime_digest(self._models)
@@ -228,13 +217,6 @@ class Memory:
         """A person lets a held item in; it takes the place of what contradicts it."""
         return self._edit(item_id, "approve", note, actor, seen_version, None, at)
 
-    def review(self, *, entity: str | None = None) -> tuple[tuple[MemoryItem, Decision], ...]:
-        """What is held for a person, oldest first, each with the decision that holds it."""
-        with self.store.reading(self.namespace) as tx:
-            held = [item for item in tx.items(entity=entity, history=True) if item.status == "held"]
-            decided = {item.id: d for item in held for d in tx.decisions(item.turn_id) if d.item == item.id}
-            return tuple((item, decided[item.id]) for item in held if item.id in decided)
-
     def _edit(
         self, item_id: str, does: Does, text: str, actor: str, seen: int, since: datetime | None, at: datetime | None
     ) -> Receipt:
@@ -275,7 +257,7 @@ class Memory:
             tx.keep_ruleset(self.ruleset.digest, self.ruleset.sources)
             tx.keep_runtime(self.runtime, runtime_facts(self._models))
         tx.write_turn(turn)
-        opened, answered = _suggested(turn, known, after)
+        opened, answered = suggested(turn, known, after)
         # What was said is proved by the first record of the turn; the others name the turn.
         beside: dict[str, Any] = {"said": turn_digest(turn)}
         if opened or answered:
@@ -362,85 +344,7 @@ class Memory:
     def _preference(self) -> Preference:
         return "durable" if self.engine.name.startswith("durable") else "reference"
 
-    # ------------------------------------------------------------ reading
-    def items(
-        self,
-        *,
-        entity: str | None = None,
-        slot: str | None = None,
-        as_of: str | datetime | None = None,
-        known_at: str | datetime | None = None,
-        history: bool = False,
-        principal: str | None = None,
-    ) -> tuple[MemoryItem, ...]:
-        """What is remembered; ``as_of``: true in the world then (default: now), ``known_at``: known to us then."""
-        then, known = moment_of(as_of, "as_of"), moment_of(known_at, "known_at")
-        with self.store.reading(self.namespace) as tx:
-            found = tx.items(
-                entity=entity, slot=slot, as_of=then, known_at=known, history=history, principal=principal
-            )  # fmt: skip
-            if then is not None or known is not None or not found:
-                # What waits for a person was not true then: it is nobody's answer to what was.
-                waits = history or then is None
-                return found if waits else tuple(item for item in found if item.status != "held")
-            # Now, but never before the last of it was told: a clock that is slow makes nothing unsaid.
-            present = max(datetime.now(UTC), *(item.recorded_at for item in found))
-            return tx.items(entity=entity, slot=slot, as_of=present, history=history, principal=principal)
-
-    def history(self, item_id: str) -> tuple[MemoryItem, ...]:
-        """Everything that ever stood where the item stands, oldest first."""
-        item = self._item(item_id)
-        with self.store.reading(self.namespace) as tx:
-            return tx.place_history(item.entity, item.slot, item.qualifier)
-
-    def recall(self, query: str, *, entity: str | None = None, top: int = 10) -> tuple[tuple[float, MemoryItem], ...]:
-        """Items true now or later whose words match the query, best first; one Chinese character is enough."""
-        with self.store.reading(self.namespace) as tx:
-            return tuple(
-                (hit.score, hit.item) for hit in tx.search(query, entity=entity, limit=top, at=datetime.now(UTC))
-            )
-
-    def _item(self, given: str) -> MemoryItem:
-        """The newest version of an item by its id, or by the beginning of it that tables show."""
-        with self.store.reading(self.namespace) as tx:
-            item = tx.item(tx.item_id(given) or given)
-        if item is None:
-            raise NotFoundError("item", given)
-        return item
-
-    def turn_ids(self) -> tuple[str, ...]:
-        """Ids of all turns, by conversation and place in it."""
-        with self.store.reading(self.namespace) as tx:
-            return tuple(turn.turn_id for turn in tx.turns())
-
-    # ------------------------------------------------------------ accounting for it
-    def explain(self, item_id: str, *, language: Tongue = "en") -> tuple[Explanation, ...]:
-        """Every decision about an item, from the characters of the sentence to the rule that decided."""
-        from .proof import explain_item
-
-        return explain_item(self.store, self.namespace, self.ruleset, self._item(item_id).id, language)
-
-    def why_not(self, turn_id: str, *, language: Tongue = "en") -> Explanation:
-        """Why nothing, or not more, was remembered from a turn."""
-        from .proof import explain_turn
-
-        found = explain_turn(self.store, self.namespace, self.ruleset, turn_id, language)
-        if found is None:
-            raise NotFoundError("turn", turn_id)
-        return found
-
-    def verify(self, *, public_key: str | None = None, witness: Path | None = None) -> Report:
-        """Hash every record again; hold root, checkpoints, witness, private values and what is stored against it.
-
-        ``public_key`` is a verifier line, PEM, or a file of either (default: the key beside the store, if any);
-        ``witness`` a file of signed notes. Nothing is made or changed.
-        """
-        from .proof import verify_log
-        from .signing import trust_for
-
-        trust = trust_for(self.store, self.namespace, self.settings, public_key, witness)
-        return verify_log(self.store, self.namespace, trust, self.ruleset)
-
+    # ------------------------------------------------------------ keeping it: what is done to the store as a whole
     def reindex(self) -> int:
         """Build the search index again from the items; returns how many there are."""
         with self.store.writing(self.namespace) as tx:
@@ -473,25 +377,7 @@ class Memory:
         """Let the configured LLM reword waiting sentences: (item, outcome, sentence that stands)."""
         from .polishing import polish_waiting
 
-        with self.store.reading(self.namespace) as tx:
-            before = tx.log.size(self.namespace)
-        done = polish_waiting(
-            self.store, self.namespace, self.ruleset, self.settings, limit=limit, ner=self._ner, holder="recordari"
+        return polish_waiting(
+            self.store, self.namespace, self.ruleset, self.settings, limit=limit, ner=self._ner, holder="recordari",
+            signer=self.signer,
         )  # fmt: skip
-        if self.signer is not None and done:
-            with self.store.reading(self.namespace) as tx:
-                grown = range(before, tx.log.size(self.namespace))
-            # Each outcome is one record; when the log grew by more, others wrote too and nobody knows which is whose.
-            self.signer.saw(self.namespace, [grown] if len(grown) == len(done) else [])
-        return done
-
-
-def _suggested(turn: Turn, known: Known, after: Known) -> tuple[list[Proposal], list[Proposal]]:
-    """The suggestions that a turn made, and those that it answered."""
-    opened = [proposal for proposal in after.proposals if proposal not in known.proposals]
-    answered = [
-        proposal
-        for proposal in known.proposals
-        if proposal not in after.proposals and turn.ordinal - proposal.turn <= PROPOSAL_TURNS
-    ]
-    return opened, answered

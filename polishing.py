@@ -17,6 +17,7 @@ from .rules.ruleset import Ruleset
 from .settings import Settings, SettingsError
 
 if TYPE_CHECKING:
+    from .signing import Signer
     from .store.engine import Store
     from .store.writing import Writing
 
@@ -36,13 +37,28 @@ def enqueue(tx: Writing, turn: Turn, outcomes: Sequence[Outcome]) -> None:
 
 
 def polish_waiting(
-    store: Store, namespace: str, ruleset: Ruleset, settings: Settings, *, limit: int, ner: bool, holder: str
-) -> list[tuple[str, str, str]]:
+    store: Store, namespace: str, ruleset: Ruleset, settings: Settings, *, limit: int, ner: bool, holder: str,
+    signer: Signer | None = None,
+) -> list[tuple[str, str, str]]:  # fmt: skip
     """Reword waiting sentences one by one: (item, outcome, sentence that stands).
 
     The endpoint is asked outside any transaction; each answer and its verdict are a record of the log. SettingsError
     when no endpoint is set.
     """
+    with store.reading(namespace) as tx:
+        before = tx.log.size(namespace)
+    done = _reworded(store, namespace, ruleset, settings, limit, ner, holder)
+    if signer is not None and done:
+        with store.reading(namespace) as tx:
+            grown = range(before, tx.log.size(namespace))
+        # Each outcome is one record; when the log grew by more, others wrote too and nobody knows which is whose.
+        signer.saw(namespace, [grown] if len(grown) == len(done) else [])
+    return done
+
+
+def _reworded(
+    store: Store, namespace: str, ruleset: Ruleset, settings: Settings, limit: int, ner: bool, holder: str
+) -> list[tuple[str, str, str]]:
     if not settings.llm_url:
         raise SettingsError("RECORDARI_LLM_URL: no endpoint is set. Give the base URL of an OpenAI-compatible server")
     endpoint = Endpoint(

@@ -153,6 +153,17 @@ def talked(turn: Turn, known: Known, bound: Bound, decision: Decision) -> Known:
     return known.model_copy(update={"recent": (*known.recent, said), "proposals": tuple(open_ones)})
 
 
+def suggested(turn: Turn, known: Known, after: Known) -> tuple[list[Proposal], list[Proposal]]:
+    """The suggestions that a turn made, and those that it answered."""
+    opened = [proposal for proposal in after.proposals if proposal not in known.proposals]
+    answered = [
+        proposal
+        for proposal in known.proposals
+        if proposal not in after.proposals and turn.ordinal - proposal.turn <= PROPOSAL_TURNS
+    ]
+    return opened, answered
+
+
 def awaits_answer(bound: Bound, decision: Decision) -> bool:
     """Only a suggestion or a question awaits an answer; an echo, or a remark of the agent's, confirms nothing."""
     if bound.value is None or bound.slot is None or bound.features.get("relation") == "equal":
