@@ -6,9 +6,26 @@ import gc
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
+
+from .options import (
+    FOUND,
+    UNREADABLE,
+    WRONG_USE,
+    Actor,
+    Engine,
+    Json,
+    Lang,
+    Namespace,
+    NoNer,
+    Note,
+    Seen,
+    Store,
+    later,
+)
+from .rule_commands import NoPacks, Rules, rules
 
 app = typer.Typer(
     name="recordari",
@@ -19,28 +36,9 @@ app = typer.Typer(
     rich_markup_mode=None,  # its frames cost more than all the rest of `--help`
     context_settings={"max_content_width": 120},
 )
-audit = typer.Typer(help="The ledger of decisions: verify it, sign a checkpoint.", no_args_is_help=True)
-rules = typer.Typer(help="Rule files: lint, test, schema.", no_args_is_help=True)
-app.add_typer(audit, name="audit")
+AUDIT = "The ledger of decisions: verify it, sign a checkpoint."
+app.add_typer(later(".audit_commands", help=AUDIT), name="audit")
 app.add_typer(rules, name="rules")
-
-# Exit codes: 0 done; 1 the check found something; 2 wrong use; 3 unreadable or corrupt input.
-FOUND, WRONG_USE, UNREADABLE = 1, 2, 3
-
-Engine = Literal["durable", "reference"]
-Rules = Annotated[
-    list[Path] | None,
-    typer.Option("--rules", help="Folder of rule files layered over the shipped packs; may be repeated."),
-]
-NoPacks = Annotated[bool, typer.Option("--no-packs", help="Leave the shipped packs out.")]
-NoNer = Annotated[bool, typer.Option("--no-ner", help="Run without name-recognition models.")]
-Store = Annotated[str | None, typer.Option("--store", help="File or URL of the store (default: RECORDARI_STORE).")]
-Namespace = Annotated[str | None, typer.Option("--namespace", help="Whose memory (default: RECORDARI_NAMESPACE).")]
-Actor = Annotated[str, typer.Option("--actor", envvar="RECORDARI_ACTOR", help="Who does it; stands in the log.")]
-Seen = Annotated[int, typer.Option("--seen", min=1, help="The version you looked at; a later one refuses the edit.")]
-Note = Annotated[str, typer.Option("--note", help="Why; kept with the decision.")]
-Lang = Annotated[Literal["en", "zh"], typer.Option("--lang", help="Language of the explanation.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON lines instead of a table.")]
 
 
 @app.command()
@@ -272,96 +270,6 @@ def polish(
 
     with editing(store, namespace, None) as memory:
         show_polished(memory.polish(limit=limit))
-
-
-@audit.command()
-def verify(
-    store: Store = None,
-    namespace: Namespace = None,
-    public_key: Annotated[
-        str | None,
-        typer.Option("--public-key", help="Public key to check signatures with: its line, PEM, or a file of either."),
-    ] = None,
-    witness: Annotated[
-        Path | None, typer.Option("--witness", help="File of signed notes from outside (default: RECORDARI_WITNESS).")
-    ] = None,
-    json: Json = False,
-) -> None:
-    """Hold the log against itself, its checkpoints and the witness, and all that is stored against the log."""
-    from .opening import reading
-    from .show import show_report
-
-    with reading(store, namespace) as memory:
-        report = memory.verify(public_key=public_key, witness=witness)
-        raise typer.Exit(show_report(report, as_json=json))
-
-
-@audit.command()
-def checkpoint(store: Store = None, namespace: Namespace = None) -> None:
-    """Sign the present root of the log, once it verifies, and copy it to the witness file."""
-    from .auditwork import sign
-    from .opening import editing
-
-    with editing(store, namespace, None) as memory:
-        raise typer.Exit(sign(memory))
-
-
-@audit.command()
-def key(store: Store = None, namespace: Namespace = None) -> None:
-    """Print the public key of the log as the line that an auditor gives to `audit verify --public-key`."""
-    from .auditwork import verifier
-    from .opening import reading
-
-    with reading(store, namespace) as memory:
-        print(verifier(memory))
-
-
-@audit.command()
-def reindex(store: Store = None, namespace: Namespace = None) -> None:
-    """Build the search index again from what is remembered."""
-    from .opening import editing
-
-    with editing(store, namespace, None) as memory:
-        print(f"{memory.reindex()} items indexed")
-
-
-@rules.command("lint")
-def rules_lint(
-    folder: Annotated[list[Path] | None, typer.Argument(help="Folders; none: the shipped packs alone.")] = None,
-    no_packs: NoPacks = False,
-) -> None:
-    """Everything wrong with rule files, in one run, each with its place."""
-    from .rulework import lint
-
-    raise typer.Exit(lint(folder or [], packs=not no_packs))
-
-
-@rules.command("test")
-def rules_test(
-    folder: Annotated[list[Path] | None, typer.Argument(help="Folders; none: the shipped packs alone.")] = None,
-    no_packs: NoPacks = False,
-    rule: Annotated[str | None, typer.Option(help="Only the rule with this id.")] = None,
-) -> None:
-    """Run the inline tests of rule files."""
-    from .rulework import test
-
-    raise typer.Exit(test(folder or [], packs=not no_packs, rule=rule))
-
-
-@rules.command("lock")
-def rules_lock(folder: Annotated[Path, typer.Argument(help="Folder whose rules.lock.json to write.")]) -> None:
-    """Record id, version and digest of every rule of a folder; refuses a change without a version bump."""
-    from .rulework import lock
-
-    raise typer.Exit(lock(folder))
-
-
-@rules.command("schema")
-def rules_schema(kind: Annotated[str, typer.Argument(help="Kind of rule file, e.g. slot.")]) -> None:
-    """The JSON Schema of a kind of rule file, for editors."""
-    from .rulework import schema
-
-    raise typer.Exit(schema(kind))
 
 
 def main() -> None:

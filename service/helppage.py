@@ -30,7 +30,7 @@ def leaves(name: str, command: Any) -> list[tuple[str, Any]]:
     """The commands under a name: itself, or those of its group."""
     if not hasattr(command, "commands"):
         return [(name, command)]
-    return [(f"{name} {sub}", one) for sub, one in command.commands.items()]
+    return [(f"{name} {sub}", command.get_command(None, sub)) for sub in command.list_commands(None)]
 
 
 def section(path: str, command: Any) -> str:
