@@ -20,12 +20,13 @@ from .options import (
     Lang,
     Namespace,
     NoNer,
+    NoPacks,
     Note,
+    Rules,
     Seen,
     Store,
     later,
 )
-from .rule_commands import NoPacks, Rules, rules
 
 app = typer.Typer(
     name="recordari",
@@ -38,7 +39,7 @@ app = typer.Typer(
 )
 AUDIT = "The ledger of decisions: verify it, sign a checkpoint."
 app.add_typer(later(".audit_commands", help=AUDIT), name="audit")
-app.add_typer(rules, name="rules")
+app.add_typer(later(".rule_commands", help="Rule files: lint, test, schema."), name="rules")
 
 
 @app.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
@@ -13,6 +14,11 @@ from typer.main import get_command
 FOUND, WRONG_USE, UNREADABLE = 1, 2, 3
 
 Engine = Literal["durable", "reference"]
+Rules = Annotated[
+    list[Path] | None,
+    typer.Option("--rules", help="Folder of rule files layered over the shipped packs; may be repeated."),
+]
+NoPacks = Annotated[bool, typer.Option("--no-packs", help="Leave the shipped packs out.")]
 NoNer = Annotated[bool, typer.Option("--no-ner", help="Run without name-recognition models.")]
 Store = Annotated[str | None, typer.Option("--store", help="File or URL of the store (default: RECORDARI_STORE).")]
 Namespace = Annotated[str | None, typer.Option("--namespace", help="Whose memory (default: RECORDARI_NAMESPACE).")]

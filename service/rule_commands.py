@@ -7,17 +7,14 @@ from typing import Annotated
 
 import typer
 
-rules = typer.Typer(help="Rule files: lint, test, schema.", no_args_is_help=True)
+from .options import NoPacks
 
-Rules = Annotated[
-    list[Path] | None,
-    typer.Option("--rules", help="Folder of rule files layered over the shipped packs; may be repeated."),
-]
-NoPacks = Annotated[bool, typer.Option("--no-packs", help="Leave the shipped packs out.")]
+app = typer.Typer()
+
 Folders = Annotated[list[Path] | None, typer.Argument(help="Folders; none: the shipped packs alone.")]
 
 
-@rules.command()
+@app.command()
 def lint(folder: Folders = None, no_packs: NoPacks = False) -> None:
     """Everything wrong with rule files, in one run, each with its place."""
     from .rulework import lint as work
@@ -25,7 +22,7 @@ def lint(folder: Folders = None, no_packs: NoPacks = False) -> None:
     raise typer.Exit(work(folder or [], packs=not no_packs))
 
 
-@rules.command("test")
+@app.command("test")
 def run_tests(
     folder: Folders = None,
     no_packs: NoPacks = False,
@@ -37,7 +34,7 @@ def run_tests(
     raise typer.Exit(work(folder or [], packs=not no_packs, rule=rule))
 
 
-@rules.command()
+@app.command()
 def lock(folder: Annotated[Path, typer.Argument(help="Folder whose rules.lock.json to write.")]) -> None:
     """Record id, version and digest of every rule of a folder; refuses a change without a version bump."""
     from .rulework import lock as work
@@ -45,7 +42,7 @@ def lock(folder: Annotated[Path, typer.Argument(help="Folder whose rules.lock.js
     raise typer.Exit(work(folder))
 
 
-@rules.command()
+@app.command()
 def schema(kind: Annotated[str, typer.Argument(help="Kind of rule file, e.g. slot.")]) -> None:
     """The JSON Schema of a kind of rule file, for editors."""
     from .rulework import schema as work
