@@ -9,16 +9,16 @@ from typing import Any
 
 from ..extractors.assertion import assertion_of
 from ..model import Act, Adjustment, Candidate, Mention, Scan, Turn
-from ..values import MoneyValue, NumberValue, Value
+from ..values import MoneyValue, NumberValue
 from .acts import act_of, bounded, patch_of, pointing
 from .adjust import Step, label_of_step, step_candidate, step_of, unnumbered
 from .book import Book, Rule, RulesetLike, book_of
 from .capture_file import CaptureFile
 from .counted import counted
 from .dating import dated
+from .fitting import fits
 from .fragments import fragments
 from .frames import Frame, frame
-from .labels import key
 from .moves import split_moves
 from .owners import spoken_of
 from .parts import part_of
@@ -45,7 +45,7 @@ class Captured:
 def capture(turn: Turn, scan: Scan, ruleset: RulesetLike) -> Captured:
     """All candidates of a turn. Partial ones (no slot, no label, a fragment of a value) are left for bind."""
     book = book_of(ruleset)
-    seen = counted(split_moves(_hiding(view(turn, scan, book.lex.said["abbreviation"]), book), book), book)
+    seen = seen_by(turn, scan, book)
     replaced = replaced_in(seen, book)
     found: list[Candidate] = []
     used: set[int] = set()
@@ -73,6 +73,18 @@ def capture(turn: Turn, scan: Scan, ruleset: RulesetLike) -> Captured:
     ordered = sorted(found, key=lambda c: (c.start, c.end, c.rule))
     gate, rule = _gate(turn, scan, ruleset)
     return Captured(tuple(ordered), gate, rule, tuple(sorted(replaced.indices)))
+
+
+def seen_by(turn: Turn, scan: Scan, book: Book) -> View:
+    """The turn as capture rules see it: without figures that amount to nothing, moves and counts taken apart."""
+    return counted(split_moves(_hiding(view(turn, scan, book.lex.said["abbreviation"]), book), book), book)
+
+
+def around_of(seen: View, book: Book, place: Place, replaced: Replaced) -> tuple[Frame, Place | None]:
+    """What stands around a mention, and the mention that it replaces in the same turn."""
+    old = replaced.old_of(place.index)
+    before = seen.of_mention(old) if old is not None else None
+    return pointing(frame(seen, place, book.lex, replaced.indices, before), book), before
 
 
 def _apposed(seen: View, book: Book, found: list[Candidate]) -> list[Candidate]:
@@ -173,13 +185,11 @@ def _gate(turn: Turn, scan: Scan, ruleset: RulesetLike) -> tuple[str, str | None
 
 def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Iterator[Candidate]:
     """The candidate of a mention; two where one rule takes its day and another its clock."""
-    old = replaced.old_of(place.index)
-    before = seen.of_mention(old) if old is not None else None
-    around = pointing(frame(seen, place, book.lex, replaced.indices, before), book)
+    around, before = around_of(seen, book, place, replaced)
     rules: dict[str, Rule | None] = {}
     for rule in book.by_kind.get(place.kind, ()):
         part = rule.file.take.part
-        if part not in rules and (part != "whole" or not rules) and _fits(rule, seen, book, place, around):
+        if part not in rules and (part != "whole" or not rules) and fits(rule, seen, book, place, around):
             rules[part] = rule
             if part == "whole":
                 break
@@ -340,85 +350,3 @@ def _qualifier_words(rule: Rule, around: Frame) -> str:
     if time_like or not around.label:
         return around.words if around.predicate and not (around.inherited and around.label) else around.label
     return around.label
-
-
-def _fits(rule: Rule, seen: View, book: Book, place: Place, around: Frame) -> bool:
-    file = rule.file
-    condition = file.condition()
-    if condition is None or place.kind not in condition.kind:
-        return False
-    if file.language != "any" and file.language != seen.scan.lang:
-        return False
-    value = place.mention.value
-    if condition.type and getattr(value, "type", None) not in condition.type:
-        return False
-    if condition.bound and getattr(value, "bound", "=") not in condition.bound:
-        return False
-    if condition.open_end and not _open_ended(value):
-        return False
-    if condition.copula and not around.copula and around.act == "state":
-        return False
-    if place.kind == "quantity" and not around.predicate and len(around.label) == 1:
-        return False  # 分两期: one character is no label
-    of = book.lex.said["of"].match(seen.text[place.end :]) is not None and not around.copula
-    segment = around.segment
-    day = place.kind == "time" and "T" not in str(getattr(value, "edtf", None) or "")
-    if day and book.lex.said["farewell"].search(seen.low[segment.start : segment.end].strip()):
-        return False  # "have a great weekend", 明天见
-    if place.kind == "time" and of and any(p.wall for p in seen.within(place.end, around.segment.end)):
-        return False  # 前年的年费: the time belongs to the noun
-    if condition.label_words is not None and len(key(around.label).split()) > condition.label_words:
-        return False
-    if file.take.part != "whole" and part_of(value, file.take.part) is None:
-        return False
-    clock = file.take.part == "whole" and str(getattr(value, "edtf", None) or "").startswith("T")
-    if clock and rule.trigger is None and not around.copula and around.act == "state":
-        return False  # "wake me at seven": a clock without a day, and nothing that states it, is an errand
-    if condition.labelled is not None and condition.labelled == around.bare:
-        return False
-    cues = seen.cue_kinds(around.segment.sentence)
-    for each in file.when:
-        if each.speaker and seen.turn.speaker not in each.speaker:
-            return False
-        if (each.cue and not cues & set(each.cue)) or cues & set(each.no_cue):
-            return False
-    if rule.no_words and rule.no_words.search(seen.low, around.segment.start, around.segment.end):
-        return False
-    if rule.words and not rule.words.search(seen.low, around.segment.start, around.segment.end):
-        return False
-    shapes = file.take.shape
-    if shapes and not book.shapes.fits(seen, shapes, place.start, place.start, place.end):
-        return False
-    if rule.not_before and rule.not_before.match(seen.low[place.end : around.segment.end].lstrip()):
-        return False
-    return rule.trigger is None or _triggered(rule, seen, place, around, condition.within)
-
-
-def _triggered(rule: Rule, seen: View, place: Place, around: Frame, within: int) -> bool:
-    assert rule.trigger is not None
-    assert rule.file.trigger is not None
-    where = rule.file.trigger.place
-    if where == "label":
-        if rule.trigger.search(around.label.lower()):
-            return True
-        # Peeling may take a word off (最后一天), the value may swallow one (罚款上限7万元): look there too.
-        walls = [p.end for p in seen.within(around.segment.start, place.start) if p.wall]
-        raw = seen.low[max([around.segment.start, place.start - within, *walls]) : place.end]
-        return not around.inherited and rule.trigger.search(raw) is not None
-    if where == "label_end":
-        return rule.trigger.search(around.label.lower()) is not None
-    if where == "predicate":
-        return rule.trigger.search(around.predicate.lower()) is not None
-    if where == "around":
-        # The raw clause side before the value too: peeling takes off words like "due on".
-        raw = seen.low[max(around.segment.start, place.start - within) : place.start]
-        return any(rule.trigger.search(part) for part in (around.label.lower(), around.predicate.lower(), raw))
-    if where == "clause":
-        return rule.trigger.search(seen.low, around.segment.start, around.segment.end) is not None
-    low, high = seen.sentence_span(around.segment.sentence)
-    return rule.trigger.search(seen.low, low, high) is not None
-
-
-def _open_ended(value: Value) -> bool:
-    edtf = getattr(value, "edtf", None) or ""
-    return edtf.startswith("../") or edtf.endswith("/..") or getattr(value, "bound", "=") != "="
