@@ -53,7 +53,7 @@ def misfits(rule: Rule, seen: View, book: Book, place: Place, around: Frame) -> 
         yield "a clock without a day"  # "wake me at seven", and nothing that states it, is an errand
     if condition.labelled is not None and condition.labelled == around.bare:
         yield "when.value.labelled"
-    yield from _said(rule, seen, around)
+    yield from unsaid(rule, seen, segment.sentence, segment.start, segment.end)
     shapes = file.take.shape
     if shapes and not book.shapes.fits(seen, shapes, place.start, place.start, place.end):
         yield "take.shape"
@@ -63,9 +63,13 @@ def misfits(rule: Rule, seen: View, book: Book, place: Place, around: Frame) -> 
         yield "trigger"
 
 
-def _said(rule: Rule, seen: View, around: Frame) -> Iterator[str]:
-    """What the sentence and the clause lack, or have and must not."""
-    cues = seen.cue_kinds(around.segment.sentence)
+def unsaid(rule: Rule, seen: View, sentence: int, start: int, end: int) -> Iterator[str]:
+    """What the turn, the sentence and the clause between two characters lack, or have and must not."""
+    if rule.no_words and rule.no_words.search(seen.low, start, end):
+        yield "when.no_words"
+    if rule.words and not rule.words.search(seen.low, start, end):
+        yield "when.words"
+    cues = seen.cue_kinds(sentence)
     for each in rule.file.when:
         if each.speaker and seen.turn.speaker not in each.speaker:
             yield "when.speaker"
@@ -73,10 +77,6 @@ def _said(rule: Rule, seen: View, around: Frame) -> Iterator[str]:
             yield "when.cue"
         if cues & set(each.no_cue):
             yield "when.no_cue"
-    if rule.no_words and rule.no_words.search(seen.low, around.segment.start, around.segment.end):
-        yield "when.no_words"
-    if rule.words and not rule.words.search(seen.low, around.segment.start, around.segment.end):
-        yield "when.words"
 
 
 def _triggered(rule: Rule, seen: View, place: Place, around: Frame, within: int) -> bool:

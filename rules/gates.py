@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from pydantic import Field, field_validator, model_validator
 from ..extractors.text import normalize
 from ..extractors.words import Signs
 from ..model import CueKind, Scan, Speaker, Turn
-from ..rulefile import Language, Model, RuleFile
+from ..rulefile import Language, Model, Refused, RuleFile
 from ..values import VALUE_TYPES
 
 GateKind = Literal["small_talk", "one_off_command", "tool_output", "agent_reasoning"]
@@ -67,7 +67,7 @@ class GateFile(RuleFile):
                 re2.compile(pattern)
             except re2.error as error:
                 said = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error)
-                raise ValueError(f"pattern {pattern!r}: {said}") from None
+                raise Refused(f"pattern {pattern!r}: {said}", "pattern-not-linear") from None
         named = [*self.unless.mentions, *(self.mentions if isinstance(self.mentions, list) else ())]
         for kind in named:
             if kind not in VALUE_TYPES:
@@ -89,27 +89,30 @@ class _Gate:
     sign: int | None  # number of its pattern among the signs of all gates
     veto: int | None
 
-    def holds(self, turn: Turn, scan: Scan, size: int, kinds: set[str], cues: set[str], signs: set[int]) -> bool:
+    def stops(self, turn: Turn, scan: Scan, size: int, kinds: set[str], cues: set[str], signs: set[int]) -> str | None:
+        """The condition that keeps the gate open, None when it holds."""
         if self.sign is not None and self.sign not in signs:
-            return False  # most gates end here
+            return "words"  # most gates end here
         file = self.file
         if not file.counts_on(turn.said_at.date()):
-            return False
+            return "effective"
         if file.speaker and turn.speaker not in file.speaker:
-            return False
+            return "speaker"
         if file.language not in ("any", scan.lang):
-            return False
+            return "language"
         if file.longest is not None and size > file.longest:
-            return False
-        if file.mentions == "none" and kinds:
-            return False
-        if isinstance(file.mentions, list) and not kinds.issubset(file.mentions):
-            return False
+            return "longest"
+        if (file.mentions == "none" and kinds) or (
+            isinstance(file.mentions, list) and not kinds.issubset(file.mentions)
+        ):
+            return "mentions"
         if file.cues and cues.isdisjoint(file.cues):
-            return False
-        if not kinds.isdisjoint(file.unless.mentions) or not cues.isdisjoint(file.unless.cues):
-            return False
-        return self.veto not in signs
+            return "cues"
+        if not kinds.isdisjoint(file.unless.mentions):
+            return "unless.mentions"
+        if not cues.isdisjoint(file.unless.cues):
+            return "unless.cues"
+        return "unless.words" if self.veto in signs else None
 
 
 class Gates:
@@ -123,16 +126,24 @@ class Gates:
 
     def judge(self, turn: Turn, scan: Scan) -> Gated | None:
         """The first gate that holds for the turn, or None."""
+        for gate, stopped in self._tried(turn, scan):
+            if stopped is None:
+                return Gated(gate.gives, gate.ref)
+        return None
+
+    def nearly(self, turn: Turn, scan: Scan) -> list[tuple[GateFile, str]]:
+        """The gates whose words are there, each with the condition that kept it open."""
+        return [(gate, stop) for gate, stop in self._tried(turn, scan) if stop is not None and stop != "words"]
+
+    def _tried(self, turn: Turn, scan: Scan) -> Iterator[tuple[GateFile, str | None]]:
         if not self._gates:
-            return None
+            return
         text = normalize(turn.text)
         kinds = {mention.kind for mention in scan.mentions}
         cues: set[str] = {cue.kind for cue in scan.cues}
         signs = set(self._signs.within(text.lower))
         for gate in self._gates:
-            if gate.holds(turn, scan, len(text.text), kinds, cues, signs):
-                return Gated(gate.file.gives, gate.file.ref)
-        return None
+            yield gate.file, gate.stops(turn, scan, len(text.text), kinds, cues, signs)
 
 
 def _compiled(file: GateFile, words_of: Callable[[str], Iterable[str]], sources: list[str]) -> _Gate:

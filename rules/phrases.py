@@ -10,6 +10,7 @@ from ..model import Act, Assertion, Candidate, Part, Span
 from ..values import NameValue, OrganizationValue, PersonValue, PlaceValue, TextValue, Value
 from .book import Book, Rule
 from .capture_file import CaptureFile
+from .fitting import unsaid
 from .labels import key
 from .owners import spoken_of
 from .view import Place, Segment, View
@@ -38,7 +39,7 @@ def phrase_candidates(seen: View, book: Book, taken_back: frozenset[int]) -> Ite
             for pattern in patterns:
                 end = _end(seen, segment, pattern)
                 hit = pattern.search(seen.text[segment.start : end])
-                if hit is None or not _conditions(rule, seen, segment, end):
+                if hit is None or next(unsaid(rule, seen, segment.sentence, segment.start, end), None):
                     continue
                 span = _core(hit, segment)
                 if any(span[0] < end and start < span[1] for start, end in claimed):
@@ -65,40 +66,12 @@ def _core(hit: re.Match[str], segment: Segment) -> tuple[int, int]:
     return segment.start + low, segment.start + high
 
 
-def _conditions(rule: Rule, seen: View, segment: Segment, end: int) -> bool:
-    if rule.no_words and rule.no_words.search(seen.low, segment.start, end):
-        return False
-    if rule.words and not rule.words.search(seen.low, segment.start, end):
-        return False
-    cues = seen.cue_kinds(segment.sentence)
-    for each in rule.file.when:
-        if each.speaker and seen.turn.speaker not in each.speaker:
-            return False
-        if (each.cue and not cues & set(each.cue)) or cues & set(each.no_cue):
-            return False
-    return True
-
-
 def _candidate(
     seen: View, book: Book, rule: Rule, segment: Segment, hit: re.Match[str], taken_back: frozenset[int]
 ) -> Candidate | None:
     file, groups = rule.file, hit.groupdict()
-    name = "value" if groups.get("value") else "topic"
-    start, end = _trimmed(seen, book, rule, segment.start + hit.start(name), segment.start + hit.end(name))
-    if file.take.value == "clause":
-        start, end = _trimmed(seen, book, rule, segment.start + hit.start(), segment.start + hit.end())
-    if start >= end or (file.take.like and not re.fullmatch(file.take.like, seen.text[start:end])):
-        return None
-    if not _shaped(seen, book, rule, segment, hit, segment.start + hit.start(name), start, end):
-        return None
-    if file.take.entity == "named" and not _named(seen, book, rule, segment, hit):
-        return None
-    if rule.trigger is not None and not _triggered(book, rule, seen, groups, start, end):
-        return None
-    # "It should be a table for two at seven": what holds a value is no text to bind.
-    if file.slot == "none" and (any(_whole_parts(seen, start, end)) or any(p.wall for p in seen.within(start, end))):
-        return None
-    if file.take.value != "clause" and any(_walled(seen, segment, hit, group) for group in ("entity", "label")):
+    start, end = _taken(seen, book, rule, segment, hit)
+    if refusal(seen, book, rule, segment, hit) is not None:
         return None
     condition = file.condition()
     mention = _mention_at(seen, start, end, condition.kind if condition else _kinds(file.take.text_kind), taken_back)
@@ -157,12 +130,40 @@ def _candidate(
     )  # fmt: skip
 
 
+def _taken(seen: View, book: Book, rule: Rule, segment: Segment, hit: re.Match[str]) -> tuple[int, int]:
+    """The stretch of text that becomes the value."""
+    name = "value" if hit.groupdict().get("value") else "topic"
+    begin, close = hit.span() if rule.file.take.value == "clause" else hit.span(name)
+    return _trimmed(seen, book, rule, segment.start + begin, segment.start + close)
+
+
+def refusal(seen: View, book: Book, rule: Rule, segment: Segment, hit: re.Match[str]) -> str | None:
+    """What of a rule's demands the matched words do not meet, named as the rule file names it."""
+    file, groups = rule.file, hit.groupdict()
+    start, end = _taken(seen, book, rule, segment, hit)
+    if start >= end or (file.take.like and not re.fullmatch(file.take.like, seen.text[start:end])):
+        return "take.like" if start < end else "no words are left"
+    name = "value" if groups.get("value") else "topic"
+    if rule.refused is not None and rule.refused.search(seen.low, start, end):
+        return "take.no_words"
+    if not _shaped(seen, book, rule, segment, hit, segment.start + hit.start(name), start, end):
+        return "take.shape"
+    if file.take.entity == "named" and not _named(seen, book, rule, segment, hit):
+        return "take.entity"
+    if rule.trigger is not None and not _triggered(book, rule, seen, groups, start, end):
+        return "trigger"
+    # "It should be a table for two at seven": what holds a value is no text to bind.
+    if file.slot == "none" and (any(_whole_parts(seen, start, end)) or any(p.wall for p in seen.within(start, end))):
+        return "the words hold a value"
+    if file.take.value != "clause" and any(_walled(seen, segment, hit, group) for group in ("entity", "label")):
+        return "a value stands within the frame"
+    return None
+
+
 def _shaped(
     seen: View, book: Book, rule: Rule, segment: Segment, hit: re.Match[str], begin: int, start: int, end: int
 ) -> bool:
-    """True for a value of the shape that the rule asks, without the words it refuses."""
-    if rule.refused is not None and rule.refused.search(seen.low, start, end):
-        return False
+    """True for a value of the shape that the rule asks."""
     shapes = rule.file.take.shape
     if not shapes:
         return True
