@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from .merkle import Frontier, consistency_proof, inclusion_proof, leaf_hash
+from .merkle import Frontier, consistency_path, inclusion_path, leaf_hash
 from .record import Entry, Private, Record, Row, Salts, random_salts, read_record, sealed
+from .subtrees import Subtrees
 
 
 class StoredPrivate(Protocol):
@@ -64,8 +65,14 @@ class LogStore(Protocol):
     def set_frontier(self, namespace: str, size: int, nodes: Sequence[bytes]) -> None:
         """Keep the frontier that the next append starts from."""
 
-    def erase_private(self, namespace: str, seq: int, names: Sequence[str]) -> None:
-        """Destroy value and salt of these fields of record ``seq``; absent ones are no error."""
+    def add_subtrees(self, namespace: str, nodes: Sequence[tuple[int, int, bytes]]) -> None:
+        """Keep roots of full subtrees: (level, number, root)."""
+
+    def subtrees(self, namespace: str, level: int, first: int, stop: int) -> Mapping[int, bytes]:
+        """Number → root of those full subtrees of 2**level records that are kept; leaf hashes at level 0."""
+
+    def erase_private(self, namespace: str, seq: int, names: Sequence[str], *, decided_by: int) -> None:
+        """Destroy value and salt of fields of record ``seq``, as ``decided_by`` says; absent ones are no error."""
 
     def checkpoints(self, namespace: str) -> Sequence[str]:
         """Signed notes, oldest first."""
@@ -101,6 +108,7 @@ class Ledger:
         """Write entries down at the end of the log, inside the caller's transaction; returns the rows."""
         frontier = self.frontier(log, namespace)
         rows: list[Row] = []
+        full: list[tuple[int, int, bytes]] = []
         for entry in entries:
             seq = frontier.size
             record, private = sealed(
@@ -108,9 +116,12 @@ class Ledger:
             )  # fmt: skip
             leaf = leaf_hash(record.encode())
             rows.append(Row(seq, record, leaf, private))
+            full += frontier.completed(leaf)
             frontier = frontier.append(leaf)
         if rows:
             log.append(namespace, rows)
+            if full:
+                log.add_subtrees(namespace, full)
             log.set_frontier(namespace, frontier.size, frontier.nodes)
         return tuple(rows)
 
@@ -137,7 +148,7 @@ class Ledger:
         entry = Entry("erasure", {"fields": fields, "ground": ground}, {"actor": actor})
         (row,) = self.append(log, namespace, [entry], recorded_at=recorded_at)
         for seq in sorted(places):
-            log.erase_private(namespace, seq, sorted(set(places[seq])))
+            log.erase_private(namespace, seq, sorted(set(places[seq])), decided_by=row.seq)
         return row
 
     def frontier(self, log: LogStore, namespace: str) -> Frontier:
@@ -160,13 +171,15 @@ class Ledger:
 
     def prove(self, log: LogStore, namespace: str, seq: int, size: int | None = None) -> Proof:
         """Proof that record ``seq`` is in the log of ``size`` records (default: all)."""
-        leaves = [row.leaf for row in log.read(namespace, 0, size)]
-        path = inclusion_proof(leaves, seq)
-        return Proof(seq, len(leaves), leaves[seq], path, Frontier().extend(leaves).root())
+        tree = Subtrees(log, namespace)
+        size = self.frontier(log, namespace).size if size is None else size
+        path = inclusion_path(tree.root_between, seq, size)
+        return Proof(seq, size, tree.root_between(seq, seq + 1), path, tree.root_between(0, size))
 
     def prove_growth(self, log: LogStore, namespace: str, old: int, new: int | None = None) -> tuple[bytes, ...]:
         """Proof that the log of ``new`` records (default: all) only added to the one of ``old``."""
-        return consistency_proof([row.leaf for row in log.read(namespace, 0, new)], old)
+        size = self.frontier(log, namespace).size if new is None else new
+        return consistency_path(Subtrees(log, namespace).root_between, old, size)
 
     def records(
         self, log: LogStore, namespace: str, start: int = 0, stop: int | None = None
@@ -183,6 +196,7 @@ class MemoryLog:
         self._rows: dict[str, list[Row]] = {}
         self._frontiers: dict[str, tuple[int, tuple[bytes, ...]]] = {}
         self._notes: dict[str, list[str]] = {}
+        self._subtrees: dict[tuple[str, int], dict[int, bytes]] = {}
 
     def append(self, namespace: str, rows: Sequence[Row]) -> None:
         kept = self._rows.setdefault(namespace, [])
@@ -203,7 +217,17 @@ class MemoryLog:
     def set_frontier(self, namespace: str, size: int, nodes: Sequence[bytes]) -> None:
         self._frontiers[namespace] = (size, tuple(nodes))
 
-    def erase_private(self, namespace: str, seq: int, names: Sequence[str]) -> None:
+    def add_subtrees(self, namespace: str, nodes: Sequence[tuple[int, int, bytes]]) -> None:
+        for level, number, root in nodes:
+            self._subtrees.setdefault((namespace, level), {})[number] = root
+
+    def subtrees(self, namespace: str, level: int, first: int, stop: int) -> Mapping[int, bytes]:
+        if level == 0:
+            return {row.seq: row.leaf for row in self._rows.get(namespace, [])[first:stop]}
+        kept = self._subtrees.get((namespace, level), {})
+        return {number: root for number, root in kept.items() if first <= number < stop}
+
+    def erase_private(self, namespace: str, seq: int, names: Sequence[str], *, decided_by: int) -> None:
         row = self._rows[namespace][seq]
         left: dict[str, Any] = {name: each for name, each in row.private.items() if name not in names}
         self._rows[namespace][seq] = Row(row.seq, row.record, row.leaf, left)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+# Levels of which a store keeps all full subtrees: with them a proof out of a million records reads some hundred rows.
+KEPT_LEVELS = (8, 16)
 EMPTY_ROOT = hashlib.sha256(b"").digest()
 
 
@@ -42,6 +44,18 @@ class Frontier:
             rest >>= 1
         return Frontier(self.size + 1, (*nodes, node))
 
+    def completed(self, leaf: bytes) -> Iterable[tuple[int, int, bytes]]:
+        """The subtrees of the kept levels that one leaf hash more makes full: (level, number, root)."""
+        size, node = self.size + 1, leaf
+        if size % (1 << KEPT_LEVELS[0]):
+            return
+        for level in range(KEPT_LEVELS[-1] + 1):
+            if level in KEPT_LEVELS:
+                yield level, (size >> level) - 1, node
+            if size % (2 << level):
+                return
+            node = node_hash(self.nodes[-1 - level], node)
+
     def extend(self, leaves: Iterable[bytes]) -> Frontier:
         """The frontier with several leaf hashes more."""
         frontier = self
@@ -69,19 +83,28 @@ def _split(size: int) -> int:
     return 1 << ((size - 1).bit_length() - 1)
 
 
+RootBetween = Callable[[int, int], bytes]
+"""The root over the leaves from the first to before the second: of any store that can find it."""
+
+
 def inclusion_proof(leaves: Sequence[bytes], index: int) -> tuple[bytes, ...]:
     """Audit path of leaf ``index`` in the tree over ``leaves`` (leaf hashes), nearest sibling first."""
-    if not 0 <= index < len(leaves):
-        raise IndexError(f"no leaf {index} in a tree of {len(leaves)}")
+    return inclusion_path(lambda low, high: root_of(leaves[low:high]), index, len(leaves))
+
+
+def inclusion_path(root_between: RootBetween, index: int, size: int) -> tuple[bytes, ...]:
+    """The same in a tree of ``size`` leaves of which only roots can be asked for."""
+    if not 0 <= index < size:
+        raise IndexError(f"no leaf {index} in a tree of {size}")
     path: list[bytes] = []
-    low, high = 0, len(leaves)
+    low, high = 0, size
     while high - low > 1:  # from the root downwards; turned round at the end
         middle = low + _split(high - low)
         if index < middle:
-            path.append(root_of(leaves[middle:high]))
+            path.append(root_between(middle, high))
             high = middle
         else:
-            path.append(root_of(leaves[low:middle]))
+            path.append(root_between(low, middle))
             low = middle
     return tuple(reversed(path))
 
@@ -113,20 +136,25 @@ def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes],
 
 def consistency_proof(leaves: Sequence[bytes], old: int) -> tuple[bytes, ...]:
     """Proof that the tree over the first ``old`` leaves is a prefix of the tree over all of them."""
-    if not 0 < old <= len(leaves):
-        raise IndexError(f"no tree of {old} leaves inside one of {len(leaves)}")
+    return consistency_path(lambda low, high: root_of(leaves[low:high]), old, len(leaves))
+
+
+def consistency_path(root_between: RootBetween, old: int, size: int) -> tuple[bytes, ...]:
+    """The same in a tree of ``size`` leaves of which only roots can be asked for."""
+    if not 0 < old <= size:
+        raise IndexError(f"no tree of {old} leaves inside one of {size}")
     path: list[bytes] = []
-    low, high, whole = 0, len(leaves), True
+    low, high, whole = 0, size, True
     while old < high:
         middle = low + _split(high - low)
         if old <= middle:
-            path.append(root_of(leaves[middle:high]))
+            path.append(root_between(middle, high))
             high = middle
         else:
-            path.append(root_of(leaves[low:middle]))
+            path.append(root_between(low, middle))
             low, whole = middle, False
     if not whole:  # the old root itself is known to the verifier, an inner node of it is not
-        path.append(root_of(leaves[low:high]))
+        path.append(root_between(low, high))
     return tuple(reversed(path))
 
 

@@ -44,7 +44,7 @@ class Holding(Stored, Protocol):
         """Personal values (record, field) beside which no record stands."""
 
     def foreign_parts(self) -> Sequence[str]:
-        """What stands in the database file that we did not make."""
+        """What stands in the database that we did not make, and what is missing of what keeps the ledger."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -254,7 +254,7 @@ class _Check:
         for seq, name in self.stored.stray_values():
             self.wrong(-1, "private", f"a value {name} is kept for record {seq}, which is not there")
         for part in self.stored.foreign_parts():
-            self.wrong(-1, "file", f"the database has a {part}, which nobody of ours made")
+            self.wrong(-1, "file", f"the database has {part}")
         for expected, each in enumerate(self.stored.checkpoints_kept()):
             if each.number != expected:
                 self.wrong(-1, "checkpoint", f"checkpoint {each.number} stands where {expected} comes next")
@@ -282,12 +282,20 @@ class _Check:
             leaf = leaf_hash(_bytes_of(row.record))
             if leaf != row.leaf:
                 self.wrong(row.seq, "altered", "the record does not have the hash it was stored with")
+            self._subtrees(frontier, leaf)
             frontier = frontier.append(leaf)
             if frontier.size in sizes:
                 roots[frontier.size] = frontier.root()
             self.counts["records"] += 1
             self._record(row)
         return frontier, roots
+
+    def _subtrees(self, frontier: Frontier, leaf: bytes) -> None:
+        """The full subtrees that are kept for short proofs; a log of an older version has none."""
+        for level, number, root in frontier.completed(leaf):
+            kept = self.log.subtrees(self.namespace, level, number, number + 1)
+            if kept.get(number, root) != root:
+                self.wrong(-1, "frontier", f"the subtree {number} of {1 << level} records is not the one that is kept")
 
     def _record(self, row: StoredRow) -> None:
         try:

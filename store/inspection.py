@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import RowMapping, and_, case, exists, select
 
 from ..model import MemoryItem, Turn
+from . import guards
 from .codec import content_digest, item_columns, proposal_digest, read_item, read_proposal, read_turn
 from .reading import Reading
 from .search import terms, text_of
@@ -205,11 +206,22 @@ class Inspection(Reading):
         return tuple((row[0], row[1]) for row in rows)
 
     def foreign_parts(self) -> tuple[str, ...]:
-        """Triggers and views of an SQLite file: we make none, and either can change what is written or read."""
-        if self.connection.dialect.name != "sqlite":
-            return ()
-        query = "SELECT type || ' ' || name FROM sqlite_master WHERE type IN ('trigger', 'view') ORDER BY 1"
-        return tuple(self.connection.exec_driver_sql(query).scalars())
+        """What does not belong into the database, or is missing there: triggers and views that are not ours (either
+        can change what is written or read), and guards of the ledger that are gone."""
+        sqlite = self.connection.dialect.name == "sqlite"
+        if sqlite:
+            query = "SELECT type, name, sql FROM sqlite_master WHERE type IN ('trigger', 'view') ORDER BY 1, 2"
+        else:
+            query = (
+                "SELECT 'trigger', t.tgname, '' FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid "
+                "WHERE NOT t.tgisinternal AND t.tgenabled <> 'D' AND c.relnamespace = current_schema()::regnamespace"
+            )
+        found = [tuple(row) for row in self.connection.exec_driver_sql(query)]
+        triggers = {name: statement for kind, name, statement in found if kind == "trigger"}
+        gone = guards.missing(triggers, self.connection.dialect.name)
+        ours = guards.sqlite_triggers() if sqlite else guards.postgresql_triggers()
+        strange = [f"a {kind} {name}, which nobody of ours made" for kind, name, _ in found if name not in ours]
+        return (*strange, *(f"no trigger {name} as we made it: the ledger could be changed" for name in gone))
 
     def item_rows(self) -> int:
         """How many item versions the namespace counted."""

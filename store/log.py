@@ -10,12 +10,23 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from .errors import StoreError
 from .statements import Columns, Insert, Statement
-from .tables import CHECKPOINTS, NAMESPACES, PRIVATE, RECORDS
+from .tables import CHECKPOINTS, ERASURES, NAMESPACES, PRIVATE, RECORDS, SUBTREES
 
 _HASH = 32
 _PAGE = 1000  # records read at once: a log of a million is verified in constant memory
 _ADD_RECORD = Insert(RECORDS, "namespace", "seq", "record", "leaf")
 _ADD_PRIVATE = Insert(PRIVATE, "namespace", "seq", "field", "value", "salt")
+_ADD_SUBTREE = Insert(SUBTREES, "namespace", "level", "number", "hash")
+_LEAVES = Statement(
+    select(RECORDS.c.seq, RECORDS.c.leaf)
+    .where(RECORDS.c.namespace == bindparam("namespace"))
+    .where(RECORDS.c.seq >= bindparam("first"), RECORDS.c.seq < bindparam("stop"))
+)
+_SUBTREES = Statement(
+    select(SUBTREES.c.number, SUBTREES.c.hash)
+    .where(SUBTREES.c.namespace == bindparam("namespace"), SUBTREES.c.level == bindparam("level"))
+    .where(SUBTREES.c.number >= bindparam("first"), SUBTREES.c.number < bindparam("stop"))
+)
 _LAST = Statement(select(func.max(RECORDS.c.seq)).where(RECORDS.c.namespace == bindparam("namespace")))
 
 
@@ -186,9 +197,37 @@ class Log:
             raise StoreError(self._place, "the frontier can only move inside a writing transaction")
         self._pending.size, self._pending.nodes = size, tuple(nodes)
 
-    def erase_private(self, namespace: str, seq: int, names: Sequence[str]) -> None:
-        """Destroy value and salt of these fields; absent ones are no error."""
+    def add_subtrees(self, namespace: str, nodes: Sequence[tuple[int, int, bytes]]) -> None:
+        """Keep roots of full subtrees: (level, number, hash)."""
         self._mine(namespace)
+        if self._add is None:
+            raise StoreError(self._place, "the log can only grow inside a writing transaction")
+        self._add(_ADD_SUBTREE, [(namespace, *node) for node in nodes])
+
+    def subtrees(self, namespace: str, level: int, first: int, stop: int) -> Mapping[int, bytes]:
+        """Number → root of the full subtrees of 2**level records that are kept; leaf hashes at level 0."""
+        self._mine(namespace)
+        wanted = {"namespace": namespace, "first": first, "stop": stop}
+        if level == 0:
+            rows = _LEAVES.all(self._connection, **wanted)
+        else:
+            rows = _SUBTREES.all(self._connection, level=level, **wanted)
+        return {number: _bytes(each) for number, each in rows}
+
+    def erase_private(self, namespace: str, seq: int, names: Sequence[str], *, decided_by: int) -> None:
+        """Destroy value and salt of these fields, as record ``decided_by`` says; absent ones are no error."""
+        self._mine(namespace)
+        known = set(
+            self._connection.execute(
+                select(ERASURES.c.field).where(ERASURES.c.namespace == namespace, ERASURES.c.seq == seq)
+            ).scalars()
+        )
+        rows = [
+            {"namespace": namespace, "seq": seq, "field": name, "decided_by": decided_by}
+            for name in sorted(set(names) - known)
+        ]
+        if rows:
+            self._connection.execute(insert(ERASURES), rows)
         self._connection.execute(
             delete(PRIVATE).where(
                 PRIVATE.c.namespace == namespace, PRIVATE.c.seq == seq, PRIVATE.c.field.in_(list(names))

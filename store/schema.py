@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Dialect, insert, inspect, select, text
 from sqlalchemy.schema import CreateIndex, CreateTable
 
+from . import guards
 from .errors import CannotOpen, Missing, NewerSchema, NotADatabase
 from .tables import METADATA, REVISIONS, SCHEMA
 
@@ -85,4 +86,4 @@ def _statements(name: str, dialect: Dialect) -> tuple[str, ...]:
             str(CreateIndex(each).compile(dialect=dialect))
             for each in sorted(table.indexes, key=lambda each: str(each.name))
         ]
-    return tuple(made)
+    return (*made, *guards.statements(name))

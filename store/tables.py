@@ -16,7 +16,7 @@ from sqlmodel import Field, SQLModel
 
 # Schema versions, oldest first: the alembic revisions under migrations/versions. The last one is what this code
 # writes. A fresh database gets it at once; alembic is imported only to upgrade an older one.
-REVISIONS = ("0001",)
+REVISIONS = ("0001", "0002")
 
 _NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -205,6 +205,27 @@ class PrivateRow(Row, table=True):
     salt: str = _words()
 
 
+class SubtreeRow(Row, table=True):
+    """The root of a full subtree of 256 or 65,536 records: proofs out of a long log need a few rows only."""
+
+    __tablename__ = "subtrees"
+    namespace: str = _key()
+    level: int = Field(primary_key=True, sa_type=NUMBER)  # a subtree of 2**level records
+    number: int = Field(primary_key=True, sa_type=NUMBER)  # its place among those, from the left
+    hash: bytes = Field(sa_type=LargeBinary)
+
+
+class ErasureRow(Row, table=True):
+    """A personal value that a record has decided to erase: the door through which it may be deleted (guards.py)."""
+
+    __tablename__ = "erasures"
+    __table_args__ = (ForeignKeyConstraint(["namespace", "decided_by"], ["records.namespace", "records.seq"]),)
+    namespace: str = _key()
+    seq: int = Field(primary_key=True, sa_type=NUMBER)
+    field: str = _key()
+    decided_by: int = _number()
+
+
 class CheckpointRow(Row, table=True):
     """A signed note over the ledger; copies belong outside the database."""
 
@@ -290,6 +311,8 @@ DECISIONS = METADATA.tables["decisions"]
 PROPOSALS = METADATA.tables["proposals"]
 RECORDS = METADATA.tables["records"]
 PRIVATE = METADATA.tables["private_values"]
+SUBTREES = METADATA.tables["subtrees"]
+ERASURES = METADATA.tables["erasures"]
 CHECKPOINTS = METADATA.tables["checkpoints"]
 RULESETS = METADATA.tables["rulesets"]
 RUNTIMES = METADATA.tables["runtimes"]

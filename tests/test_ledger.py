@@ -176,7 +176,7 @@ def change_a_salt(log: MemoryLog) -> None:
 
 
 def lose_a_value(log: MemoryLog) -> None:
-    log.erase_private(NAMESPACE, 2, ["entity"])
+    log.erase_private(NAMESPACE, 2, ["entity"], decided_by=2)
 
 
 def slip_in_a_value(log: MemoryLog) -> None:
@@ -306,7 +306,7 @@ def test_an_erasure_that_left_the_value_behind_is_found() -> None:
 def test_an_erasure_of_another_field_does_not_excuse_a_lost_value() -> None:
     log = filled(3)
     LEDGER.erase(log, NAMESPACE, {1: ["entity"]}, ground="g", actor="dpo", recorded_at=NOON)
-    log.erase_private(NAMESPACE, 1, ["canonical"])
+    log.erase_private(NAMESPACE, 1, ["canonical"], decided_by=1)
     assert codes(check(log)) == [(1, "private")]
 
 

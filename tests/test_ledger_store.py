@@ -14,6 +14,7 @@ from recordari.audit.ledger import Ledger, LogStore
 from recordari.audit.record import Entry, decision_entry, derived_salts
 from recordari.audit.verify import Report, verify
 from recordari.model import Decision
+from recordari.service.attacks import superuser
 from recordari.store.engine import Store
 
 NAMESPACE = "matter-17"
@@ -52,7 +53,7 @@ def check(path: Path) -> Report:
 
 
 def behind_its_back(path: Path, statement: str) -> None:
-    with closing(sqlite3.connect(path)) as database:
+    with superuser(path) as database:
         assert database.execute(statement).rowcount > 0, statement
         database.commit()
 

@@ -18,6 +18,7 @@ from recordari.audit.verify import Report
 from recordari.memory import Memory, NotFoundError
 from recordari.rules.load import load
 from recordari.rules.ruleset import Ruleset
+from recordari.service.attacks import superuser
 from recordari.store.errors import Damaged
 
 ACTOR = "ines"
@@ -72,7 +73,7 @@ def reading(path: Path, ruleset: Ruleset) -> Iterator[Callable[[], Memory]]:
 
 
 def sql(path: Path, *statements: str) -> None:
-    with closing(sqlite3.connect(path)) as database:
+    with superuser(path) as database:
         for statement in statements:
             assert database.execute(statement).rowcount > 0, statement
         database.commit()
@@ -136,7 +137,7 @@ def test_a_row_that_cannot_be_read_is_named_as_damage_by_every_reader(
 # ---------------------------------------------------------------- forging without the key
 def forge(path: Path, turn: str | None = None) -> None:
     """Append a decision that nobody took, with its rows, and move the frontier: what needs the database alone."""
-    with closing(sqlite3.connect(path)) as database:
+    with superuser(path) as database:
         rows = database.execute("SELECT record FROM records ORDER BY seq").fetchall()
         record = json.loads(rows[0][0])
         record["seq"] = len(rows)
@@ -246,7 +247,7 @@ def test_who_signs_what_it_has_written_says_nothing(path: Path, ruleset: Ruleset
 # ---------------------------------------------------------------- checkpoints and witness
 def cut(path: Path) -> None:
     """Cut off the last record, the rows that belong to it, and set the frontier accordingly."""
-    with closing(sqlite3.connect(path)) as database:
+    with superuser(path) as database:
         rows = database.execute("SELECT record FROM records ORDER BY seq").fetchall()[:-1]
         frontier = Frontier().extend(leaf_hash(row[0].encode()) for row in rows)
         database.execute("DELETE FROM records WHERE seq = ?", (len(rows),))
