@@ -123,15 +123,14 @@ class Costs:
 def costs(extraction: Any, texts: list[str]) -> list[tuple[str, float, float]]:
     """(stage, microseconds a text, calls a text), dearest first."""
     from recordari.extractors import assertion, grammar, scan
-    from recordari.extractors.parsing.chart import SOURCES
 
     found = Costs()
     found.wrap(scan, "normalize", "normalise")
     for recogniser in extraction.grammar.recognizers:
         found.wrap(type(recogniser), "recognise", f"find: {type(recogniser).__name__.lower()}")
     found.wrap(extraction.grammar.matcher, "find", "find: leaves of the grammar")
-    for name in sorted(SOURCES):
-        found.wrap(SOURCES, name, f"find: {name}")
+    for name in extraction.grammar.sources:
+        found.wrap(extraction.grammar.sources, name, f"find: {name}")
     found.wrap(grammar, "parse", "combine parts")
     for kind in sorted(grammar.FINISHERS):
         found.wrap(grammar.FINISHERS, kind, f"finish: {kind}")

@@ -35,7 +35,8 @@ every side that it names. Both work on leaves and on productions.
 
 Built-in leaves: ``number`` (numbers.py: Arabic digits in every grouping, Chinese numerals incl. 一万二, 两百五, 3万5,
 1.5个亿, capitals, English number words), value ``Num`` with ``amount`` (and ``bound``) or ``low``/``high``, ``approx``,
-``scale``; ``figure``: the same where only money or a percentage makes the reading sure (45 000; 12,90; 10 m);
+``scale``; words and their sizes stand in the vocabularies ``words.number.…``; ``figure``: the same where only money or
+a percentage makes the reading sure (45 000; 12,90; 10 m);
 ``digits``: a bare run of 1-8 ASCII digits as a string (years, hours, house numbers). ``ranked``: an English ordinal
 (third, 21st, one hundred and fifth) as a latent ``Num``. Further built-in leaves are
 registered with ``@source("name")`` (chart.py). Since types are shared, a new type must not have the name of another
@@ -60,7 +61,8 @@ says "does not fit", and the production does not hold. Without ``value`` the onl
 ``type`` defaults to what the outermost function ``gives``, else to the production's name. ``kind`` makes a mention of
 the part by the *finisher* of the kind: ``@finisher("time") def finish(value, context, place)`` returns a typed Value,
 ``Refusal(why)`` (the span is kept as refused: 31 April), or None (no mention). ``latent: true`` keeps the part latent.
-``tables`` are plain data that finishers read by name from ``context.tables`` (holidays, policies by language).
+``tables`` are plain data that finishers read by name from ``context.tables`` (holidays, policies by language); several
+files may add entries to one table.
 ``expose``: types that come out as ``Part`` where no mention covers them.
 
 Which reading wins
@@ -84,12 +86,12 @@ from pydantic import Field, model_validator
 from ..model import Hint, Mention, Part, Refused
 from ..rulefile import Language, Model, RuleFile
 from ..values import Kind, Value
-from .parsing.chart import SOURCES, Edge, Network, parse
+from .parsing.chart import SOURCES, Edge, Network, Source, parse
 from .parsing.expression import FUNCTIONS, function
 from .parsing.leaves import Matcher
 from .recognizer import Recognizer
 from .text import Normalized, normalize
-from .vocabulary import VocabularyFile
+from .vocabulary import VocabularyFile, with_additions
 
 __all__ = [
     "BUILT_IN", "FINISHERS", "FUNCTIONS", "Context", "Found", "Grammar", "GrammarFile", "GrammarProblem",
@@ -278,6 +280,7 @@ class Grammar:
         self.exposed: frozenset[str] = frozenset()
         self.tables: dict[str, Any] = {}
         self.recognizers: tuple[Recognizer, ...] = ()
+        self.sources: dict[str, Source] = {}
 
     @classmethod
     def compile(
@@ -292,6 +295,8 @@ class Grammar:
 
         grammar = Compiler(vocabularies or {}, checked).compile(sorted(files, key=lambda f: f.id))
         grammar.recognizers = tuple(recognizers)
+        words = with_additions(vocabularies or {})
+        grammar.sources = {name: build(words) for name, build in sorted(SOURCES.items())}
         return grammar
 
     def edges_of(self, text: str) -> list[Edge]:
@@ -301,7 +306,7 @@ class Grammar:
     def edges(self, normalized: Normalized, recognised: Iterable[Edge] = ()) -> list[Edge]:
         """Every part found, leaves and recognised edges included."""
         leaves = [*self.matcher.find(normalized), *recognised]
-        for _, find in sorted(SOURCES.items()):
+        for find in self.sources.values():
             leaves.extend(find(normalized))
         return parse(leaves, normalized.text, self.network) if leaves else []
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from ..values import MoneyValue
 from .figures.amounts import Measure, decided, fields
-from .figures.chinese import Num
 from .figures.headers import heading_of
+from .figures.num import Num
 from .grammar import Context, Place, Refusal, finisher
 from .parsing.expression import function
 

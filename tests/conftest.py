@@ -54,23 +54,29 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 # The shipped grammar of amounts alone: no time, no names.
 AMOUNTS = (
     "any/amounts", "any/money", "any/money_labels", "any/number_contexts", "any/time_units", "any/counted_names",
-    "en/amounts", "en/money", "en/proportion_words", "en/weighing_words", "zh/amounts", "zh/money",
+    "any/number_scales", "en/amounts", "en/money", "en/proportion_words", "en/weighing_words", "en/number_words",
+    "en/number_multiples", "en/number_parts", "en/number_ranks", "zh/amounts", "zh/money", "zh/number_characters",
 )  # fmt: skip
 
 
 @pytest.fixture(scope="session")
-def found() -> Callable[..., Found]:
-    """What the rules of amounts find in a text, in the text's language and perhaps a locale."""
+def amounts() -> Grammar:
+    """The compiled grammar of amounts."""
     assert scan.REGISTERED  # imported for the functions, finishers and built-in leaves
     pack = Path(recordari.__file__).parent / "rules" / "packs" / "core"
     texts = [(pack / f"{name}.yaml").read_text(encoding="utf-8") for name in AMOUNTS]
     rules = build({str(number): text for number, text in enumerate(texts)}).files.values()
     words = {rule.id: rule for rule in rules if isinstance(rule, VocabularyFile)}
-    grammar = Grammar.compile([rule for rule in rules if isinstance(rule, GrammarFile)], words)
+    return Grammar.compile([rule for rule in rules if isinstance(rule, GrammarFile)], words)
+
+
+@pytest.fixture(scope="session")
+def found(amounts: Grammar) -> Callable[..., Found]:
+    """What the rules of amounts find in a text, in the text's language and perhaps a locale."""
 
     def find(text: str, locale: str | None = None) -> Found:
         lang = "zh" if any("\u3400" <= char <= "\u9fff" for char in text) else "en"
-        return grammar.find(text, Context(lang=lang, locale=locale))
+        return amounts.find(text, Context(lang=lang, locale=locale))
 
     return find
 

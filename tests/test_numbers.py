@@ -11,14 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recordari.extractors.figures.chinese import read
-from recordari.extractors.figures.english import spelled
-from recordari.extractors.grammar import Found
-from recordari.extractors.parsing.chart import SOURCES
+from recordari.extractors.grammar import Found, Grammar
+from recordari.extractors.numbers import Numbers
 from recordari.extractors.text import normalize
+from recordari.rules.load import load
 
 Find = Callable[..., Found]
 Said = Callable[..., list[str]]
+
+NUMBERS = Numbers(load().vocabularies)
+assert NUMBERS.chinese is not None
+assert NUMBERS.english is not None
+read, spelled = NUMBERS.chinese.read, NUMBERS.english.spelled
 
 CHINESE = {
     "一万二": "12000", "两百五": "250", "百二": "120", "廿": "20", "十五": "15", "三万五千二": "35200",
@@ -363,14 +367,14 @@ def test_ten_thousand_digits_or_numerals_are_no_number(said: Said) -> None:
 
 
 @pytest.mark.parametrize("unit", ENDLESS)
-def test_the_cost_of_a_run_is_linear_in_its_length(unit: str) -> None:
+def test_the_cost_of_a_run_is_linear_in_its_length(amounts: Grammar, unit: str) -> None:
     def cost(size: int) -> float:
         text = normalize((unit * size)[:size])
         best = math.inf
         for _ in range(3):
             start = time.process_time()
             for leaf in ("number", "digits"):
-                assert sum(1 for _ in SOURCES[leaf](text)) <= 4 * size
+                assert sum(1 for _ in amounts.sources[leaf](text)) <= 4 * size
             best = min(best, time.process_time() - start)
         return best
 

@@ -26,6 +26,10 @@ FILES = {
     "words.organization.zh.more.acme": "labels: {form: [合作联社]}\n",
     "words.organization.en.more.acme": "labels: {form: [kkt]}\n",
     "words.identifier.more.acme": "labels: {membership: [会员证号, membership number]}\n",
+    "words.number.en.more.acme": "words: {septante: 70}\n",
+    "words.number.multiple.en.more.acme": "words: {gross: 144}\n",
+    "words.number.scale.more.acme": "words: {mega: 1000000}\n",
+    "words.number.zh.more.acme": "words: {仨: 3, 垓: 100000000}\n",
     "patterns.identifier.more.acme": "words: {membership: luhn}\npatterns: {membership: 'MB[0-9]{8}'}\n",
 }
 
@@ -55,6 +59,10 @@ def found(text: str, kind: str, *, own: bool = True) -> list[str]:
         ("We sued Hollin Frey Kkt yesterday", "organization", "Hollin Frey Kkt"),
         ("会员证号：7788-QX", "identifier", "7788-QX"),
         ("use MB10000008 at the desk", "identifier", "MB10000008"),
+        ("they sold septante-five", "number", "75"),
+        ("they sold three gross", "number", "432"),
+        ("they sold 4 mega", "number", "4000000"),
+        ("一共仨垓二千", "number", "300002000"),
     ],
 )
 def test_a_word_of_a_users_folder_counts_like_a_shipped_one(text: str, kind: str, value: str) -> None:
@@ -80,6 +88,43 @@ def test_the_shipped_words_stay() -> None:
 def test_a_new_word_alone_makes_no_mention(text: str) -> None:
     mentions = scan(text, extraction(True), ner=False).mentions
     assert [m.kind for m in mentions if m.kind in {"address", "place", "organization", "identifier"}] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "said"),
+    [
+        ("words.number.zh.more.acme", "words: {一打: 12}\n", "give each character its value"),
+        ("words.number.en.more.acme", "words: {umpteen: many}\n", "must have a whole number for its value"),
+    ],
+)
+def test_a_number_word_that_cannot_be_read_is_an_error_that_says_so(name: str, body: str, said: str) -> None:
+    with pytest.raises(RuleError, match=said):
+        _ = load([folder_of({name: body})]).extraction
+
+
+CURRENCIES = """id: money.acme
+version: 1
+kind: grammar
+title: {en: Our currencies, zh: 我们的货币}
+owner: compliance
+leaves: {acme_sign: {type: currency_sign, words: {"₯": "₯"}}}
+tables: {currency_policy: {"₯": {any: GRD}}, currency_meanings: {"₯": [GRD, XDR]}}
+"""
+
+
+def test_a_users_grammar_adds_a_sign_and_what_it_may_stand_for() -> None:
+    folder = folder_of({})
+    (folder / "money.acme.yaml").write_text(CURRENCIES, "utf-8")
+    own = load([folder]).extraction
+
+    def money(text: str) -> list[str]:
+        return [m.canonical for m in scan(text, own, ner=False).mentions if m.kind == "money"]
+
+    assert money("they paid ₯500") == ["500 GRD"]
+    assert money("they paid ₯500 GRD") == ["500 GRD"]
+    assert money("they paid ₯500 EUR") == []
+    assert money("they paid $500") == ["500 USD"]  # the shipped meanings stay
+    assert found("they paid ₯500", "money") == ["500 XXX"]  # without the file: money of a currency not said
 
 
 def test_an_unknown_check_is_an_error_that_names_the_checks() -> None:

@@ -11,8 +11,8 @@ from typing import Any
 from ...values import Bound, MoneyValue, NumberValue, PercentValue, QuantityValue
 from ..grammar import Context, Place, Refusal, finisher
 from ..parsing.expression import function
-from .chinese import Num
 from .headers import heading_of
+from .num import Num
 
 _HUNDRED = Decimal(100)
 _UNITS = frozenset("十百千万亿兆上")

@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ..text import Normalized
+from ..vocabulary import VocabularyFile
 
 # Bounds on work. A mention of more than 14 leaves has never been seen in contracts or talk; four ways to reach the
 # same state of a production are enough, since the ways differ only in how the inner parts were grouped.
@@ -336,14 +337,15 @@ def _reduce(
 
 
 Source = Callable[[Normalized], Iterable[Edge]]
-SOURCES: dict[str, Source] = {}
+# Name → how to build the source from the vocabularies of a rule set.
+SOURCES: dict[str, Callable[[Mapping[str, VocabularyFile]], Source]] = {}
 
 
-def source(name: str) -> Callable[[Source], Source]:
-    """Register built-in leaves: a linear function from normalised text to parts (Chinese numerals, phone numbers …)."""
+def source(name: str) -> Callable[[Callable[[Mapping[str, VocabularyFile]], Source]], object]:
+    """Register what builds a source of leaves: a linear function from normalised text to parts (numerals …)."""
 
-    def register(find: Source) -> Source:
-        SOURCES[name] = find
-        return find
+    def register(build: Callable[[Mapping[str, VocabularyFile]], Source]) -> object:
+        SOURCES[name] = build
+        return build
 
     return register

@@ -53,7 +53,10 @@ class Compiler:
                 if part not in self.types:
                     self._problem(file, ("expose",), f"no leaf or production gives the type {part!r}")
             exposed.update(file.expose)
-            self.grammar.tables.update(file.tables)
+            for name, table in file.tables.items():  # files may share a table: each adds its own entries
+                known = self.grammar.tables.get(name)
+                adds = isinstance(known, dict) and isinstance(table, dict)
+                self.grammar.tables[name] = {**(known or {}), **table} if adds else table
         if self.problems:
             raise GrammarProblems(self.problems)
         self.grammar.exposed = self.grammar.network.exposed = frozenset(exposed)
