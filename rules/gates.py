@@ -133,7 +133,11 @@ class Gates:
 
     def nearly(self, turn: Turn, scan: Scan) -> list[tuple[GateFile, str]]:
         """The gates whose words are there, each with the condition that kept it open."""
-        return [(gate, stop) for gate, stop in self._tried(turn, scan) if stop is not None and stop != "words"]
+        found = []
+        for gate, stop in self._tried(turn, scan):
+            if stop is not None and stop != "words" and (gate.words or gate.lexicon or gate.patterns):
+                found.append((gate, stop))
+        return found
 
     def _tried(self, turn: Turn, scan: Scan) -> Iterator[tuple[GateFile, str | None]]:
         if not self._gates:

@@ -37,7 +37,7 @@ def phrase_candidates(seen: View, book: Book, taken_back: frozenset[int]) -> Ite
             if segment.end - segment.start > LONGEST:
                 continue
             for pattern in patterns:
-                end = _end(seen, segment, pattern)
+                end = frame_end(seen, segment, pattern)
                 hit = pattern.search(seen.text[segment.start : end])
                 if hit is None or next(unsaid(rule, seen, segment.sentence, segment.start, end), None):
                     continue
@@ -51,7 +51,7 @@ def phrase_candidates(seen: View, book: Book, taken_back: frozenset[int]) -> Ite
                     break
 
 
-def _end(seen: View, segment: Segment, pattern: re.Pattern[str]) -> int:
+def frame_end(seen: View, segment: Segment, pattern: re.Pattern[str]) -> int:
     """Where a frame must end: with its clause, or the next one of the sentence where the frame has a comma itself."""
     following = seen.segments[segment.index + 1 : segment.index + 2]
     if following and following[0].sentence == segment.sentence and _COMMA.search(pattern.pattern.partition("(?=")[0]):
