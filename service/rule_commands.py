@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from .options import NoPacks
+from .trial_commands import trials
 
 app = typer.Typer()
+app.add_typer(trials)
 
 Folders = Annotated[list[Path] | None, typer.Argument(help="Folders; none: the shipped packs alone.")]
 
 
 @app.command()
-def lint(folder: Folders = None, no_packs: NoPacks = False) -> None:
+def lint(
+    folder: Folders = None,
+    no_packs: NoPacks = False,
+    on: Annotated[
+        datetime | None,
+        typer.Option("--on", formats=["%Y-%m-%d"], help="Look for rules that have ended before this day."),
+    ] = None,
+    form: Annotated[Literal["text", "json"], typer.Option("--format", help="How to print what is found.")] = "text",
+    strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings too.")] = False,
+) -> None:
     """Everything wrong with rule files, in one run, each with its place."""
     from .rulework import lint as work
 
-    raise typer.Exit(work(folder or [], packs=not no_packs))
-
-
-@app.command("test")
-def run_tests(
-    folder: Folders = None,
-    no_packs: NoPacks = False,
-    rule: Annotated[str | None, typer.Option(help="Only the rule with this id.")] = None,
-) -> None:
-    """Run the inline tests of rule files."""
-    from .rulework import test as work
-
-    raise typer.Exit(work(folder or [], packs=not no_packs, rule=rule))
+    day = on.date() if on is not None else None
+    raise typer.Exit(work(folder or [], packs=not no_packs, on=day, as_json=form == "json", strict=strict))
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""What `recordari rules …` does: lint, test, lock and schema of rule files."""
+"""What `recordari rules …` does: lint, lock and schema of rule files."""
 
 from __future__ import annotations
 
@@ -6,44 +6,30 @@ import errno
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import date
 from pathlib import Path
 
 PACKS = Path(__file__).resolve().parent.parent / "rules" / "packs"
 
 
-def lint(folders: Sequence[Path], *, packs: bool) -> int:
-    """Print everything wrong with the rule files."""
-    from ..rules.check import lint as check
-    from ..rules.load import LOCK, check_lock, load
+def lint(folders: Sequence[Path], *, packs: bool, on: date | None, as_json: bool, strict: bool) -> int:
+    """Print everything wrong with the rule files; 1 when there is an error, or a warning under ``strict``."""
+    from ..rules.lint import lint_folders
 
-    ruleset = load(folders, packs=packs)
-    problems = check(ruleset)
-    if packs:
-        problems += check_lock(PACKS)
-    for folder in folders:
-        if (folder / LOCK).is_file():  # rules of one's own need no lock; a lock that is there must be right
-            problems += check_lock(folder)
-    for problem in problems:
-        print(problem, file=sys.stderr)
-    print(f"{len(ruleset.files)} rules, {len(problems)} problems, digest {ruleset.digest[:12]}")
-    return 1 if problems else 0
-
-
-def test(folders: Sequence[Path], *, packs: bool, rule: str | None) -> int:
-    """Run the inline tests; a failed one is printed with its place."""
-    from ..memory import Memory
-    from ..rules.check import check
-    from ..rules.load import load
-
-    ruleset = load(folders, packs=packs)
-    if rule is not None and rule not in ruleset.files:
-        print(f"no rule {rule!r}. Ids stand in the rule files and in `recordari explain`", file=sys.stderr)
-        return 2
-    report = check(ruleset, Memory.rehearsal(ruleset=ruleset).trial, rule=rule)
-    for problem in report.problems:
-        print(problem, file=sys.stderr)
-    print(f"{report.passed} passed, {len(report.problems)} failed, {report.todo} known gaps")
-    return 1 if report.problems else 0
+    ruleset, problems = lint_folders(folders, packs=packs, on=on)
+    errors = sum(problem.severity == "error" for problem in problems)
+    warnings = len(problems) - errors
+    if as_json:
+        rows = [asdict(problem) for problem in problems]
+        summary = {"rules": len(ruleset.files), "errors": errors, "warnings": warnings, "digest": ruleset.digest}
+        print(json.dumps({"problems": rows, **summary}, ensure_ascii=False, indent=1))
+    else:
+        for problem in problems:
+            print(problem, file=sys.stderr)
+        found = f"{errors} errors, {warnings} warnings" if warnings else f"{errors} problems"
+        print(f"{len(ruleset.files)} rules, {found}, digest {ruleset.digest[:12]}")
+    return 1 if errors or (strict and warnings) else 0
 
 
 def lock(folder: Path) -> int:

@@ -1,0 +1,59 @@
+"""`recordari rules test | try | diff | backtest`: what rules do, before anything goes live."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from .options import NoNer, NoPacks, Rules
+
+trials = typer.Typer()
+
+Folders = Annotated[list[Path] | None, typer.Argument(help="Folders; none: the shipped packs alone.")]
+
+
+@trials.command("test")
+def run_tests(
+    folder: Folders = None,
+    no_packs: NoPacks = False,
+    rule: Annotated[str | None, typer.Option(help="Only the rule with this id.")] = None,
+    own: Annotated[
+        bool, typer.Option("--own", help="Only the tests of the folders, not of the shipped packs.")
+    ] = False,
+    coverage: Annotated[
+        bool, typer.Option("--coverage", help="Also which rules, conditions and words no test exercises.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Run the inline tests of rule files; a failed one shows what happened instead, and why."""
+    from .ruletrial import test
+
+    raise typer.Exit(test(folder or [], packs=not no_packs, rule=rule, own=own, coverage=coverage, as_json=json))
+
+
+@trials.command("try")
+def try_out(
+    say: Annotated[str, typer.Argument(help="The sentence.")],
+    rules: Rules = None,
+    no_packs: NoPacks = False,
+    no_ner: NoNer = False,
+    after: Annotated[
+        list[str] | None, typer.Option("--after", help='An earlier turn, oldest first; "assistant: …" for the agent.')
+    ] = None,
+    at: Annotated[str | None, typer.Option("--at", help="When it is said (ISO 8601).")] = None,
+    speaker: Annotated[
+        Literal["user", "assistant", "tool", "document"], typer.Option("--speaker", help="Who says it.")
+    ] = "user",
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """What the rules make of one sentence: mentions, cues, binding, verdicts, and every rule that nearly fired."""
+    from .ruletrial import try_out as work
+
+    raise typer.Exit(
+        work(
+            say, rules or [], packs=not no_packs, ner=not no_ner, after=after or [], at=at, speaker=speaker,
+            as_json=json,
+        )
+    )  # fmt: skip
