@@ -125,6 +125,9 @@ def pointing(around: Frame, book: Book) -> Frame:
     for pattern in (book.ordinal_pattern, book.demonstratives):
         if low and pattern.fullmatch(low):
             return replace(around, label="", start=around.place.start, end=around.place.start)
+    pointed = [hit for hit in book.demonstratives.finditer(low) if hit.end() == len(low)]
+    if pointed:  # 律师费那个: the label of something known, and a word that points at it
+        return replace(around, label=around.label[: pointed[0].start()], end=around.start + pointed[0].start())
     hits = list(book.adjust_pattern.finditer(low))
     if hits and hits[-1].end() == len(low):
         label = around.label[: hits[-1].start()].rstrip()

@@ -126,7 +126,7 @@ def _named(seen: View, book: Book, low: int, high: int) -> str:
     for pattern in (book.adjust_direction, book.adjust_measure):
         text = _without_tail(pattern, text)
     text = _without_tail(book.adjust_measure, text)
-    text = book.lex.peel(text).text
+    text = book.lex.peel(book.lex.said["decided"].sub("", text)).text
     label = _without_tail(book.adjust_measure, text).strip()
     words = [word for word in key(label).split() if word not in book.lex.light]
     return label if words and not book.lex.pronouns.fullmatch(label.lower()) else ""

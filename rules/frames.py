@@ -195,7 +195,11 @@ def _before(view: View, place: Place, segment: Segment, lex: Lexicon, skip: froz
             joined = lex.said["joined"].match(found.text)
             if joined:  # a sentence of its own stands before: "the tenant is X and the fee"
                 rest = lex.peel(found.text[joined.end() :])
-                found = rest.shifted(found.start + joined.end())
+                subject_end = joined.start("verb")
+                if rest.text or not found.text[:subject_end].strip():
+                    found = rest.shifted(found.start + joined.end())
+                else:  # "the deposit is not refundable and is $2,000": its subject is the label of the second verb too
+                    found = found.cut(len(found.text[:subject_end].rstrip()))
             act = found.act if act == "state" else act
             copula = copula or found.copula
             void = lex.void_before.search(view.low[begin:cursor].rstrip()) if wall is None else None

@@ -306,8 +306,9 @@ class Lookup:
         if c.value is None and c.old is None and c.patch is None and c.adjustment is None:
             return NOTHING
         if c.old is not None and c.patch is None:
-            near = [i for i in fitting if _part_of(c.old, i.value)]
-            fitting = near or fitting
+            near = [i for i in fitting if _part_of(c.old, i.value) or _alike(c.old, i.value)]
+            # "We replaced the carpet with tiles": a name that nobody has is replaced nowhere.
+            fitting = near or ([] if shape(c.old) == "name" else fitting)
         if c.act == "correct" and isinstance(c.value, MoneyValue) and c.value.currency is not None:
             fitting = [i for i in fitting if _other_currency(c.value, i.value)] or fitting
         if len(fitting) <= 1:
