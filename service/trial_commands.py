@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from .options import NoNer, NoPacks, Rules
+from .options import NoNer, NoPacks, Rules, Store
 
 trials = typer.Typer()
 
@@ -57,3 +57,19 @@ def try_out(
             as_json=json,
         )
     )  # fmt: skip
+
+
+@trials.command()
+def diff(
+    before: Annotated[
+        str, typer.Argument(help="Folder, `packs`, REVISION:folder of git, or digest kept in the store.")
+    ],
+    after: Annotated[str, typer.Argument(help="The same.")],
+    store: Store = None,
+    no_packs: NoPacks = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """What differs between two rule sets: rules added, removed and changed, field by field."""
+    from .comparing import diff as work
+
+    raise typer.Exit(work(before, after, store, packs=not no_packs, as_json=json))
