@@ -217,6 +217,21 @@ Finisher = Callable[[Any, Context, Place], Value | Refusal | None]
 FINISHERS: dict[str, Finisher] = {}
 
 
+# A kind → how a part is completed by its neighbour in a list, given the words between them: 9月10号和20号.
+Lister = Callable[[Any, Any, str, Context], tuple[Any, Any] | None]
+LISTERS: dict[Kind, Lister] = {}
+
+
+def lister(kind: Kind) -> Callable[[Lister], Lister]:
+    """Register what lets neighbours in a list complete each other; it gives both parts, or None where they are none."""
+
+    def register(share: Lister) -> Lister:
+        LISTERS[kind] = share
+        return share
+
+    return register
+
+
 def finisher(kind: Kind) -> Callable[[Finisher], Finisher]:
     """Register what turns a part into the typed value of ``kind``."""
 
@@ -375,6 +390,7 @@ def _select(
     taken = bytearray(len(text))
     mentions: list[Mention] = []
     refused: list[Refused] = []
+    chosen: dict[int, Edge] = {}
     for edge in offers:
         if taken.find(1, edge.start, edge.end) >= 0:
             continue
@@ -391,6 +407,23 @@ def _select(
             refused.append(Refused(kind=kind, start=start, end=end, text=said, why=value.why, rule=edge.rule))
         else:
             mentions.append(Mention(start=start, end=end, text=said, value=value, rule=edge.rule))
+            chosen[start] = edge
     mentions.sort(key=lambda m: (m.start, m.end))
+    _share(mentions, chosen, normalized, context)
     refused.sort(key=lambda r: (r.start, r.end))
     return mentions, refused, taken
+
+
+def _share(mentions: list[Mention], chosen: dict[int, Edge], normalized: Normalized, context: Context) -> None:
+    """What one member of a list leaves open it takes from its neighbour; ``mentions`` is changed in place."""
+    count = len(mentions)
+    for at in (*range(1, count), *range(count - 1, 0, -1)):  # onwards and back: the 10th, 20th and 30th of May
+        one, two = chosen[mentions[at - 1].start], chosen[mentions[at].start]
+        share = LISTERS.get(one.kind or "text") if one.kind == two.kind else None
+        between = normalized.text[one.end : two.start]
+        shared = share(one.value, two.value, between, context) if share is not None else None
+        for place, edge, value in zip((at - 1, at), (one, two), shared or (), strict=False):
+            made = FINISHERS[edge.kind or "text"](value, context, Place(normalized, edge.start, edge.end))
+            if value is not edge.value and isinstance(made, Value):
+                mentions[place] = mentions[place].model_copy(update={"value": made})
+                chosen[mentions[place].start] = edge._replace(value=value)

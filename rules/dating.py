@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from ..extractors.time.periods import step
 from ..model import Candidate
 from ..values import TimeValue
 from .book import Book
@@ -43,12 +44,14 @@ def _time_of(seen: View, book: Book, candidate: Candidate) -> Place | None:
     earlier = seen.segments[segment.index - 1] if segment.index else segment
     if earlier.index != segment.index and earlier.sentence == segment.sentence and earlier.end - earlier.start < 40:
         low = earlier.start  # "Starting in July, the rent is …"
-    for place in seen.within(low, segment.end):
+    after = seen.segments[segment.index + 1] if segment.index + 1 < len(seen.segments) else segment
+    high = after.end if after.sentence == segment.sentence else segment.end  # 利率是3.5%，直到年底
+    for place in seen.within(low, high):
         if place.kind != "time" or place.now or not isinstance(place.mention.value, TimeValue):
             continue
         if place.end <= value.start and _heads(seen, book, place, value, candidate):
             return place
-        if place.start >= value.end and _begins(seen, book, segment, place, value):
+        if place.start >= value.end and (_begins(seen, book, segment, place, value) or _ends(seen, book, place, value)):
             return place
     return None
 
@@ -68,8 +71,6 @@ def _heads(seen: View, book: Book, place: Place, value: Place, candidate: Candid
     own = value.start < segment.end
     if not own and seen.low[place.end : segment.end].strip(" 起开始"):
         return False  # the clause before says more than when
-    if own and gap.startswith(" ") and not book.lex.said["then"].match(gap) and not opening:
-        return False  # "May 2017 gross margin was 31%": the time is part of the name of the figure
     if not book.lex.peel(gap).text and not between:
         return False  # "on May 1 $500": a payment, its day is no validity
     moment = place.mention.value
@@ -77,15 +78,42 @@ def _heads(seen: View, book: Book, place: Place, value: Place, candidate: Candid
     begins = _open(moment) or gap.startswith(("起", "开始"))
     told = begins or candidate.act == "change"
     told = told or any(book.lex.said[way].search(gap) for way in ("states_then", "decides"))
-    return told and (moment.grain in _LONG or begins or candidate.act == "change")
+    holds = moment.grain in _LONG or begins or _until(seen, book, place)
+    return told and (holds or candidate.act == "change")
 
 
 def _begins(seen: View, book: Book, segment: Segment, place: Place, value: Place) -> bool:
+    if place.start >= segment.end:
+        return False
     moment = place.mention.value
     assert isinstance(moment, TimeValue)
     gap, rest = seen.low[value.end : place.start], seen.low[place.end : segment.end]
     opens = book.lex.said["begins_at"].fullmatch(gap.strip()) is not None or (_open(moment) and not gap.strip())
     return opens and not rest.strip(" .!了吧")
+
+
+def _ends(seen: View, book: Book, place: Place, value: Place) -> bool:
+    """True for "3% until March": the time behind the value says how long it holds."""
+    between, rest = seen.low[value.end : place.start], seen.low[place.end : seen.segment_at(place.start).end]
+    lead = between.strip(" ,，")
+    stands = not lead or book.lex.said["until_lead"].fullmatch(lead) is not None
+    return stands and _until(seen, book, place) and not rest.strip(" .!了吧为止")
+
+
+def _until(seen: View, book: Book, place: Place) -> bool:
+    """True for a time up to which something holds: until March, 到3月底 (by March is a deadline, and none)."""
+    if book.lex.said["until_said"].search(seen.low[place.start : place.end]) is not None:
+        return True
+    segment = seen.segment_at(place.start)
+    lead = book.lex.said["until_lead"].search(seen.low[segment.start : place.start])
+    return lead is not None and book.lex.said["becomes"].search(seen.low[segment.start : segment.end]) is None
+
+
+def _names(seen: View, book: Book, place: Place) -> bool:
+    """True for "May 2017 gross margin was 31%": its time is part of the name of a figure, true whenever asked."""
+    segment = seen.segment_at(place.start)
+    rest, opening = seen.low[place.end : segment.end], seen.low[segment.start : place.start].strip()
+    return rest.startswith(" ") and not book.lex.said["then"].match(rest) and not opening
 
 
 def _open(moment: TimeValue) -> bool:
@@ -101,6 +129,12 @@ def _valid(seen: View, book: Book, candidate: Candidate, when: Place) -> Candida
     begin, end = _at(seen, moment.start), None if open_end else _at(seen, moment.end)
     now = seen.turn.said_at
     update: dict[str, object] = {"mentions": (*candidate.mentions, when.index)}
+    if end is not None and end <= now and _names(seen, book, when):
+        return candidate.model_copy(
+            update=update | {"assertion": candidate.assertion.model_copy(update={"time": "past"})}
+        )
+    if _until(seen, book, when):
+        return candidate.model_copy(update=update | _held_until(seen, book, candidate, when))
     if begin is not None and begin > now:
         update["valid_from"] = begin
         if candidate.act != "change" and moment.grain in _LONG:
@@ -115,6 +149,26 @@ def _valid(seen: View, book: Book, candidate: Candidate, when: Place) -> Candida
         update |= {"valid_from": begin, "valid_to": end}
         update["assertion"] = candidate.assertion.model_copy(update={"time": "past"})
     return candidate.model_copy(update=update)
+
+
+def _held_until(seen: View, book: Book, candidate: Candidate, when: Place) -> dict[str, object]:
+    """The end of a validity: "it was 3% until March" is over, "it is 3% until March" is true till then."""
+    moment, now = when.mention.value, seen.turn.said_at
+    assert isinstance(moment, TimeValue)
+    end = _at(seen, moment.end)
+    segment = seen.segment_at(candidate.start)
+    over = book.lex.said["was_so"].search(seen.low[segment.start : segment.end]) is not None
+    if not over and (end is None or end > now):
+        return {} if end is None else {"valid_to": end}
+    read = [_at(seen, iso) for iso in (moment.end, *(reading.end for reading in moment.readings))]
+    past = [at for at in read if at is not None and at <= now]
+    if not past:
+        return {}
+    # Since when is not said; it held at least through the last such unit of time.
+    ended = max(past)
+    began = step(ended, moment.grain or "day", -1)
+    held = candidate.assertion.model_copy(update={"time": "past"})
+    return {"valid_from": began, "valid_to": ended, "assertion": held}
 
 
 def _at(seen: View, iso: str | None) -> datetime | None:

@@ -16,6 +16,7 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 LONGEST = 80
 # Words of these cues are no part of a label.
 _CUED = frozenset({"correction", "repair", "confirmation", "rejection", "proposal", "adjustment"})
+_DATED = frozenset({"money", "percent", "quantity", "number"})
 
 
 @dataclass(frozen=True)
@@ -207,7 +208,8 @@ def _before(view: View, place: Place, segment: Segment, lex: Lexicon, skip: froz
                 found = lex.peel(view.text[begin : begin + void.start()])
             if found.text and not lex.void_after.match(found.text.lower()):
                 return replace(found.shifted(begin), act=act, copula=copula)
-        if wall is None or wall.index not in skip:
+        dates = wall is not None and wall.kind == "time" and place.kind in _DATED and copula
+        if wall is None or (wall.index not in skip and not dates):  # "the rent in 2027 is $5,000": the year is no wall
             break
         cursor = wall.start
     return Peeled("", place.start, place.start, act, copula)

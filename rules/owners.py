@@ -19,6 +19,9 @@ def owner(view: View, found: Peeled, lex: Lexicon, place: Place) -> tuple[str | 
     label, start, end = found.text, found.start, found.end
     low = label.lower()
     before = view.low[max(0, start - 6) : start].rstrip()
+    renamed = lex.said["renamed"].match(label)
+    if renamed:  # 海澄科技(原名海蓝科技)的电话
+        return renamed["name"].strip(), _rest(lex, found, renamed.end())
     hit = lex.others.match(low)
     if hit and (_HAN.match(hit.group()) or re.match(r"['s\s]|$", low[hit.end() :])):
         return hit.group(), _rest(lex, found, hit.end())

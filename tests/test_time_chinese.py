@@ -135,8 +135,22 @@ def test_parts_and_runs_of_a_year(text: str, expected: str) -> None:
     assert times(text) == [expected]
 
 
-def test_a_day_in_a_list_does_not_fall_into_this_month() -> None:
-    assert times("9月10号和20号各付一半") == ["2026-09-10"]
+def test_a_day_in_a_list_falls_into_the_month_of_its_neighbour() -> None:
+    assert times("9月10号和20号各付一半") == ["2026-09-10", "2026-09-20"]
+    assert times("2027年3月和5月各开一次会") == ["2027-03", "2027-05"]
+    assert times("下周一、周四面谈") == ["2026-03-23", "2026-03-26"]
+
+
+def test_neighbours_without_a_word_of_a_list_keep_apart() -> None:
+    assert times("9月10号付款，20号有空") == ["2026-09-10", "2026-03-20"]
+    assert times("9月的5号楼和6号楼") == ["2026-09"]
+
+
+def test_a_small_hour_that_repeats_is_in_the_afternoon_and_the_night_is_a_reading() -> None:
+    daily = value("每天三点对账")
+    assert daily.canonical == "RRULE:FREQ=DAILY;BYHOUR=15;BYMINUTE=0"
+    assert [reading.start for reading in daily.readings] == ["T03:00"]
+    assert value("每周二早上五点出车").canonical == "RRULE:FREQ=WEEKLY;BYDAY=TU;BYHOUR=5;BYMINUTE=0"
 
 
 @pytest.mark.parametrize(

@@ -297,3 +297,38 @@ def test_a_day_or_week_that_no_calendar_has_is_refused(text: str) -> None:
 def test_at_most_three_other_readings_are_kept() -> None:
     for text in ("at 3", "Friday", "24 May", "03/04", "a year from now", "before 5 on Monday", "last week"):
         assert all(len(value.readings) <= 3 for value in values(text)), text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("We pay on May 3 and 10", ["2026-05-03", "2026-05-10"]),
+        ("Calls on May 3 and May 10", ["2026-05-03", "2026-05-10"]),
+        ("Hearings on the 10th and 20th of September", ["2026-09-10", "2026-09-20"]),
+        ("either May 4 or 6", ["2026-05-04", "2026-05-06"]),
+        ("tomorrow at 9am and 11am", ["2026-03-19T09:00", "2026-03-19T11:00"]),
+        ("next week on Monday or Thursday", ["2026-03-23", "2026-03-26"]),
+    ],
+)
+def test_times_of_a_list_complete_each_other(text: str, expected: list[str]) -> None:
+    assert times(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("between May 3 and 10", ["2026-05-03/2026-05-10"]),
+        ("from the 3rd and the 9th of May", ["2026-05-03/2026-05-09"]),
+        ("On May 3 and 10 guests came", ["2026-05-03"]),
+        ("May 3 and 4 pieces", ["2026-05-03"]),
+    ],
+)
+def test_a_stretch_or_a_count_behind_a_day_is_no_list_of_days(text: str, expected: list[str]) -> None:
+    assert times(text) == expected
+
+
+def test_a_year_that_a_figure_is_planned_for_is_a_year() -> None:
+    assert times("The budget for 2027 is fixed") == ["2027"]
+    assert times("Our 2027 marketing budget is fixed") == ["2027"]
+    assert times("We have a budget for 2000 people") == []
+    assert times("The plan for 2000 square feet is ready") == []

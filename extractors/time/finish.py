@@ -11,12 +11,12 @@ from typing import Any, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from ...values import Bound, Grain, Reading, TimeType, TimeValue, Value
-from ..grammar import Context, Place, Refusal, finisher
+from ..grammar import Context, Place, Refusal, finisher, lister
 from ..resolve import Policy, clock_on, hours_of, resolve
 from .lengths import Impossible, Length, Unit, Unplaced
 from .nodes import Cycle, Fiscal, Invalid, Range, Recurrence, Shifted, Symbolic, Time  # fmt: skip
 from .periods import Period, calendar, step, unit_at
-from .ranges import clock_range, resolve_range
+from .ranges import clock_range, inherit, resolve_range
 from .recurrence import hours_text, recurrence
 from .tense import speaks_of_past, tells_what_was
 from .workdays import Unpublished, Workdays
@@ -45,6 +45,22 @@ def finish(value: Any, context: Context, place: Place) -> Value | Refusal | None
         return Refusal(str(error))
 
 
+@lister("time")
+def share(first: Any, last: Any, between: str, context: Context) -> tuple[Any, Any] | None:
+    """Two times of a list, each completed by what only the other says: 9月10号和20号, the 10th and 20th of May."""
+    if not isinstance(first, Time) or not isinstance(last, Time) or first.bound != "=" or last.bound != "=":
+        return None
+    table = context.tables.get("time_policy", {}).get(context.lang, {})
+    if between.strip() not in table.get("list_words", ()):
+        return None
+    one, two = inherit(first, last)
+    if (
+        two is not last and two.weekday is not None and two.alternative is None
+    ):  # next Monday or Tuesday: or the coming one
+        two = replace(two, alternative=last)
+    return one, two
+
+
 def _labelled(value: Any, place: Place) -> Value | None:
     """What counts from an unknown moment of saying is kept under its own words: the end of next month."""
     ends = (value.first, value.last) if isinstance(value, Range) else (value,)
@@ -57,11 +73,11 @@ def _labelled(value: Any, place: Place) -> Value | None:
 def _finish(value: Any, context: Context, place: Place) -> Value | None:
     if isinstance(value, Length):
         return _duration(value)
-    if isinstance(value, Recurrence):
-        return recurrence(value)
     if isinstance(value, Symbolic):
         return _symbolic(value)
     policy = _policy(context)
+    if isinstance(value, Recurrence):
+        return recurrence(value, policy)
     now = _local(context)
     if isinstance(value, Range):
         first, last = _ordered(value.first, context, policy), _ordered(value.last, context, policy)

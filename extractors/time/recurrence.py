@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...values import TimeValue
+from ...values import Reading, TimeValue
 from ..resolve import Policy, hours_of
 from .lengths import Unit
 from .nodes import Clock, Recurrence, Time
@@ -23,8 +23,8 @@ def hours_text(hour: int, clock: Clock) -> str:
     return f"{hour % 24:02}:{clock.minute or 0:02}{second}"
 
 
-def recurrence(value: Recurrence) -> TimeValue:
-    """The value of what repeats."""
+def recurrence(value: Recurrence, policy: Policy) -> TimeValue:
+    """The value of what repeats; the other half of the day is a reading where the hour leaves it open."""
     if value.unit == "weekend":
         value = replace(value, unit="week", weekdays=(6, 7))
     elif value.unit == "business_day":
@@ -43,10 +43,12 @@ def recurrence(value: Recurrence) -> TimeValue:
         position = str(value.position) if value.position is not None else ""
         parts.append("BYDAY=" + ",".join(position + _DAYS[n - 1] for n in value.weekdays))
     start = None
+    readings: tuple[Reading, ...] = ()
     if value.clock is not None:
-        hour = hours_of(Time(clock=value.clock, part=value.part), Policy())[0] % 24
-        parts += [f"BYHOUR={hour}", f"BYMINUTE={value.clock.minute or 0}"]
+        hour, *others = hours_of(Time(clock=value.clock, part=value.part), policy)
+        parts += [f"BYHOUR={hour % 24}", f"BYMINUTE={value.clock.minute or 0}"]
         start = f"T{hours_text(hour, value.clock)}"
+        readings = tuple(Reading(start=f"T{hours_text(other, value.clock)}") for other in others)
     elif value.part is not None:
         start = f"T{int(value.part.start) % 24:02}:00"
-    return TimeValue(type="recurrence", rrule=";".join(parts), start=start)
+    return TimeValue(type="recurrence", rrule=";".join(parts), start=start, readings=readings)
