@@ -17,10 +17,11 @@ from .extractors.names.models import installed
 from .extractors.scan import language_of, scan
 from .intake import Incoming, IntakeError, moment_of, read_turn, received
 from .llm_polish.template import render
-from .llm_polish.wording import readable
+from .llm_polish.wording import from_event, readable
 from .model import Bound, Decision, Edit, Known, MemoryItem, Outcome, Receipt, Scan, Turn
 from .reader import NotFoundError as NotFoundError
 from .reader import Reader
+from .rules.anchors import counted_out
 from .rules.decide import decide, suggested
 from .rules.engine import Preference, RuleEngine, engine_for
 from .rules.load import load
@@ -166,7 +167,9 @@ class Memory(Reader):
 
         def new_id(turn: Turn, bound: Bound) -> str:
             candidate = bound.candidate
-            place = (turn.turn_id, candidate.rule, candidate.start, candidate.end, bound.slot, bound.qualifier)
+            place = [turn.turn_id, candidate.rule, candidate.start, candidate.end, bound.slot, bound.qualifier]
+            if bound.as_said is not None:  # several values of one place may follow one event
+                place.append(bound.as_said)
             return hmac.digest(secret, "\x1f".join(map(str, place)).encode(), "sha256").hex()[:32]
 
         return decide(
@@ -178,8 +181,11 @@ class Memory(Reader):
         if bound.value is None or bound.slot is None:
             return ""
         slot = self.ruleset.slots.get(bound.slot.removeprefix("reported."))
-        language = language_of(turn.text)
+        # What nobody said anew stays in the language in which it was said first.
+        language = language_of(turn.text) if bound.as_said is None else bound.candidate.language
         value = readable(bound.value, language, turn.text[bound.candidate.start : bound.candidate.end])
+        if isinstance(bound.value, TimeValue) and counted_out(bound):
+            value = from_event(bound.value, language, self.ruleset.label(bound.value.anchor or "", language))
         if slot is None:
             return value
         said = turn.said_at.date().isoformat()
@@ -238,7 +244,7 @@ class Memory(Reader):
             )  # fmt: skip
             here = checked.model_copy(update={"conversation": EDITS, "entity": said.entity, "lang": item.language})
             turn = self._turn(tx, here).model_copy(update={"speaker": "person", "edit": edit})
-            receipt = self._remember(tx, turn, found)
+            receipt = self._remember(tx, turn, found, act)
             check_read(receipt.decisions[0], item, text)
         self._committed()
         return receipt
@@ -263,14 +269,17 @@ class Memory(Reader):
         if opened or answered:
             given = (("proposals", opened), ("answers", answered))
             beside |= {name: [proposal_digest(each) for each in some] for name, some in given if some}
+        does = turn.edit.does if turn.edit is not None else None
         entries = [
-            decision_entry(outcome.decision, outcome.written, None if at else beside)
+            decision_entry(outcome.decision, outcome.written, None if at else beside, does=does)
             for at, outcome in enumerate(outcomes)
         ]
+        if act is not None:
+            entries = list(act.entries(tx.log, self.namespace, entries))
         # When it was recorded is envelope, not content: rehearsals take the turn's own time, to be reproducible.
         recorded_at = turn.received_at if self._rehearsing else datetime.now(UTC)
         rows = self._ledger.append(tx.log, self.namespace, entries, recorded_at=recorded_at)
-        tx.write_outcomes(turn, outcomes, seqs=[row.seq for row in rows])
+        tx.write_outcomes(turn, outcomes, seqs=[row.seq for row in rows if row.act is None])
         if opened or answered:
             tx.write_proposals(opened, answered=answered, turn=turn)
         if self.settings.llm_url and not self._rehearsing:

@@ -9,14 +9,19 @@ from typing import Any, Literal, get_args
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, SerializeAsAny
 
-from .values import Value
+from .values import Amount, Value
 
 Speaker = Literal["user", "assistant", "tool", "document"]
 """Who speaks in a dialogue."""
 Source = Literal["user", "assistant", "tool", "document", "person"]
 """Where a turn comes from: a dialogue, or a person who edits what is remembered."""
 Action = Literal["ADD", "SUPERSEDE", "CONFIRM", "RETRACT", "HOLD", "IGNORE"]
-Act = Literal["state", "change", "correct", "adjust", "propose", "confirm", "reject", "retract", "end"]
+Act = Literal[
+    "state", "change", "correct", "adjust", "propose", "confirm", "reject", "retract", "end", "wish",
+    "follow", "induce", "fade",
+]  # fmt: skip
+UNSAID: frozenset[Act] = frozenset({"follow", "induce", "fade"})
+"""Acts that nobody said: what follows from what was said, or from the time that has passed."""
 Polarity = Literal["affirmed", "negated"]
 Modality = Literal["asserted", "hypothetical", "question", "desired", "hedged", "joke", "quoted", "request"]
 MemoryType = Literal["fact", "preference", "event", "state", "skill"]
@@ -271,6 +276,30 @@ class Candidate(Model):
     valid_to: AwareDatetime | None = Field(None, description="When it ends, exclusive, where its clause says so.")
 
 
+class Evidence(Model):
+    """One time that something was asked for: the place of the words, which stay where they were said."""
+
+    turn_id: str
+    start: int
+    end: int
+    said_at: AwareDatetime
+
+
+class Wish(Model):
+    """Something that was asked for and not remembered; ``reason`` induced: it has become a preference by then."""
+
+    entity: str
+    slot: str
+    qualifier: str = ""
+    kind: str
+    canonical: str
+    polarity: Polarity = "affirmed"
+    reason: str
+    by: str = Field(description="Who asked: the author, or else the speaker.")
+    conversation: str
+    said: Evidence
+
+
 class SlotTraits(Model):
     """What the store must know of a slot; a slot file produces it."""
 
@@ -321,6 +350,9 @@ class MemoryItem(Model):
     rule: str = ""
     derived_from: tuple[str, ...] = Field((), description="Ids of the item versions it was computed from.")
     confirmations: int = 0
+    evidence: tuple[Evidence, ...] | None = Field(None, description="An induced item: the times it was asked for.")
+    importance: Amount | None = Field(None, description="0 to 1, by the count of its evidence; None: as its slot says.")
+    fades_at: datetime | None = Field(None, description="When it ends unless it is asked for again; None: never.")
     conversation: str = "default"
     language: Literal["zh", "en"] = "en"
 
@@ -369,6 +401,7 @@ class Known(Model):
     history: tuple[MemoryItem, ...] = Field(
         (), description="Superseded and ended versions that were true once: what a late turn must fit in with."
     )
+    wishes: tuple[Wish, ...] = Field((), description="What the principal asked for before, oldest first.")
 
     def live(self) -> tuple[MemoryItem, ...]:
         """Items that are current or scheduled."""
@@ -388,6 +421,10 @@ class Bound(Model):
     derived_from: tuple[str, ...] = ()
     valid_from: AwareDatetime | None = Field(None, description="When it becomes true; None: when it was said.")
     valid_to: AwareDatetime | None = Field(None, description="When it ends, exclusive; None: open, or now for an end.")
+    as_said: str | None = Field(None, description="Item whose words these are, for what nobody said anew.")
+    evidence: tuple[Evidence, ...] | None = Field(None, description="Of what was asked for again and again.")
+    importance: Amount | None = None
+    fades_at: AwareDatetime | None = Field(None, description="When it ends unless it is asked for again.")
     question: str | None = Field(None, description="What to ask a person when it could not be bound.")
     flags: tuple[str, ...] = ()
     features: dict[str, str] = Field(default_factory=dict)
@@ -413,6 +450,7 @@ class Decision(Model):
     target: str | None = Field(None, description="The item version it replaced, confirmed or withdrew.")
     rested_on: tuple[str, ...] = Field((), description="Ids of item versions the decision read.")
     derived_from: tuple[str, ...] = ()
+    basis: tuple[Evidence, ...] | None = Field(None, description="The earlier turns that it was induced from.")
     start: int = 0
     end: int = 0
     evidence: tuple[tuple[int, int], ...] = ()

@@ -33,7 +33,7 @@ def enqueue(tx: Writing, turn: Turn, outcomes: Sequence[Outcome]) -> None:
     for outcome in outcomes:
         for item in outcome.written:
             if item.version == 1 and item.sentence:
-                tx.outbox.put(WORK, item.id, item.version, {"turn": turn.turn_id}, not_before=turn.received_at)
+                tx.outbox.put(WORK, item.id, item.version, {"turn": item.turn_id}, not_before=turn.received_at)
 
 
 def polish_waiting(
@@ -90,9 +90,8 @@ def _reworded(
         )
         now = datetime.now(UTC)
         with store.writing(namespace) as tx:
-            Ledger().append(
-                tx.log, namespace, [Entry("polish", result.content, result.private)], recorded_at=now
-            )  # fmt: skip
+            kind = "rewrite" if result.accepted else "rewrite_refused"
+            Ledger().append(tx.log, namespace, [Entry(kind, result.content, result.private)], recorded_at=now)
             if result.accepted:
                 _reword(tx, turn, item, result.sentence)
             if result.content["outcome"] == "failed" and work.attempts < TRIES:

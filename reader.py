@@ -81,7 +81,7 @@ class Reader:
         """What is held for a person, oldest first, each with the decision that holds it."""
         with self.store.reading(self.namespace) as tx:
             held = [item for item in tx.items(entity=entity, history=True) if item.status == "held"]
-            decided = {item.id: d for item in held for d in tx.decisions(item.turn_id) if d.item == item.id}
+            decided = {item.id: d for item in held for d in tx.decisions_touching(item.id) if d.item == item.id}
             return tuple((item, decided[item.id]) for item in held if item.id in decided)
 
     # ------------------------------------------------------------ accounting for it

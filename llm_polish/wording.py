@@ -43,6 +43,20 @@ def readable(value: Value, language: Tongue, surface: str = "") -> str:
     return words or " ".join(surface.split()) or value.canonical
 
 
+def from_event(value: TimeValue, language: Tongue, event: str) -> str:
+    """A time that is counted from an event: "7 days before launch", with the date when it has one."""
+    words = _words(language)
+    offset = value.offset or ""
+    days = offset[1:].removesuffix("bd")
+    length = _duration(f"P{days}BD" if offset.endswith("bd") else offset[1:], language) if offset else None
+    text = words["counted"][offset[0]].format(anchor=event, length=length) if length else f"{event}{offset}"
+    if value.type == "symbolic":
+        frame = {"<=": "until", "<": "until", ">=": "since", ">": "since"}.get(value.bound)
+        text = words[frame].format(text) if frame is not None else text
+        return str(words["about"].format(text) if value.approx else text)
+    return str(words["aside"].format(_time(value, language) or value.canonical, text))
+
+
 def _magnitude(value: Magnitude, language: Tongue) -> str | None:
     words = _words(language)
     if value.amount is not None:

@@ -101,8 +101,22 @@ class Book:
     which_one: Mapping[str, str] = field(default_factory=dict)  # the question, by language
     same_entity: Mapping[str, str] = field(default_factory=dict)  # the question, and the reasons in words
     names: NameWords = field(default_factory=NameWords)
+    events: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # anchor → words for the event
+    event_days: frozenset[str] = frozenset()  # words that only say that an event has a day: 开售日, "launch day"
     recent_turns: int = 12
     nearer_by: int = 4
+    _event_labels: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+
+    def event_labels(self, anchor: str, slot: str) -> tuple[str, ...]:
+        """The qualifiers that a value of a slot gets under the words for an event, the longest first."""
+        place = (anchor, slot)
+        if place not in self._event_labels:
+            own = {key(word) for word in self.slots[slot].words} if slot in self.slots else set()
+            words = self.events.get(anchor, (anchor.replace("_", " "),))
+            labels = {self.qualifier(slot, word): key(word) for word in words}
+            named = [label for label, word in labels.items() if label or word in own]
+            self._event_labels[place] = tuple(sorted(named, key=lambda label: (-len(label), label)))
+        return self._event_labels[place]
 
     def possible_frames(self, low: str) -> Iterator[tuple[Rule, list[re.Pattern[str]]]]:
         """The sentence frames that can match a text of small letters, rule by rule."""
@@ -207,12 +221,24 @@ def compile_book(ruleset: RulesetLike) -> Book:
         which_one={language: str(text) for language, text in entries.get("say.which_one", {}).items()},
         same_entity={word: str(text) for word, text in entries.get("say.same_entity", {}).items()},
         names=name_words(vocabularies),
+        events=_events(vocabularies),
+        event_days=frozenset(map(key, table("words.event_day"))),
         slot_parts={r.file.slot: r.file.take.part for r in reversed(rules) if r.file.take.part != "whole"},
         label_words=_label_words(ruleset.slots, vocabularies),
         recent_turns=int(table("settings.bind").get("recent_turns", "12")),
         nearer_by=int(table("settings.bind").get("nearer_by", "4")),
         families={name: tuple(slots) for name, slots in sorted(families.items())},
     )
+
+
+def _events(vocabularies: Mapping[str, VocabularyFile]) -> dict[str, tuple[str, ...]]:
+    """Anchor → every word for its event, in any language; of the vocabularies with an id ``anchors.*``."""
+    words: dict[str, list[str]] = {}
+    for name, vocabulary in sorted(vocabularies.items()):
+        if name.split(".")[0] == "anchors":
+            for anchor, listed in vocabulary.labels.items():
+                words.setdefault(anchor, []).extend(listed)
+    return {anchor: tuple(dict.fromkeys(listed)) for anchor, listed in words.items()}
 
 
 def _traits(slots: Mapping[str, SlotFile]) -> dict[str, SlotTraits]:

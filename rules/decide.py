@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..extractors.assertion import assertion_of
 from ..model import (
+    UNSAID,
     Bound,
     Candidate,
     Cue,
@@ -21,6 +23,8 @@ from ..model import (
     Turn,
     Verdict,
 )
+from ..values import TimeValue
+from .anchors import Anchors, Move, counted, following
 from .bind import bind
 from .book import RulesetLike, book_of
 from .capture import Captured, capture
@@ -60,25 +64,18 @@ def decide(
     runtime: str = "",
 ) -> tuple[tuple[Outcome, ...], Known]:
     """Outcomes in the order of the text, each knowing what those before it did, and what is known afterwards."""
-    conditions = {"ruleset": ruleset.digest, "engine": engine.name, "runtime": runtime}
+    desk = _Desk(turn, scan, known, ruleset, engine, reconcile, word, new_id, runtime)
     if turn.edit is not None:
-        bound = bind_edit(turn, turn.edit, scan, known, ruleset)
-        stamp = {**conditions, "ordinal": 0}
-        outcome, known = _one(turn, scan, bound, known, ruleset, engine, reconcile, word, new_id, stamp)
-        return (outcome,), known
+        desk.take(bind_edit(turn, turn.edit, scan, known, ruleset))
+        return tuple(desk.outcomes), desk.known
     captured = capture(turn, scan, ruleset)
-    outcomes: list[Outcome] = []
     book = book_of(ruleset)
     for candidate in (each for found in captured.candidates for each in renames(found, turn, known, book)):
-        for _ in range(_answered_at_once(candidate, known)):
-            bound = bind(turn, candidate, known, ruleset, captured.gate)
-            stamp = {**conditions, "ordinal": len(outcomes)}
-            outcome, known = _one(turn, scan, bound, known, ruleset, engine, reconcile, word, new_id, stamp)
-            outcomes.append(outcome)
-    for decision in leftovers(turn, scan, captured, bool(outcomes)):
-        stamp = {**conditions, "ordinal": len(outcomes)}
-        outcomes.append(Outcome(decision=decision.model_copy(update=stamp)))
-    return tuple(outcomes), known
+        for _ in range(_answered_at_once(candidate, desk.known)):
+            desk.take(bind(turn, candidate, desk.known, ruleset, captured.gate))
+    for decision in leftovers(turn, scan, captured, bool(desk.outcomes)):
+        desk.outcomes.append(Outcome(decision=decision.model_copy(update=desk.stamp())))
+    return tuple(desk.outcomes), desk.known
 
 
 def _answered_at_once(candidate: Candidate, known: Known) -> int:
@@ -89,32 +86,73 @@ def _answered_at_once(candidate: Candidate, known: Known) -> int:
     return 1 if any(p.candidate.confidence == "low" for p in together) else len(together)
 
 
-def _one(
-    turn: Turn, scan: Scan, bound: Bound, known: Known, ruleset: RulesetLike, engine: RuleEngine,
-    reconcile: Reconcile, word: Word, new_id: NewId, stamp: Mapping[str, Any],
-) -> tuple[Outcome, Known]:  # fmt: skip
-    candidate = bound.candidate
-    verdict = engine.judge(bound.features)
-    written: tuple[MemoryItem, ...] = ()
-    item_id: str | None = None
-    after = known
-    if verdict.action != "IGNORE":
-        identity = new_id(turn, bound)
-        sentence = word(bound, turn) if bound.value is not None else ""
-        written, after = reconcile(known, bound, verdict, turn, identity, sentence, traits(ruleset, bound.slot))
-        item_id = identity if any(item.id == identity for item in written) else bound.target
-    decision = Decision(
-        turn_id=turn.turn_id, turn=turn.ordinal, action=verdict.action, reason=verdict.reason, rule=verdict.rule,
-        capture=candidate.rule, slot=bound.slot, qualifier=bound.qualifier, entity=bound.entity,
-        kind=bound.features["kind"] if bound.features["kind"] != "none" else None,
-        canonical=bound.value.canonical if bound.value is not None else None,
-        polarity=candidate.assertion.polarity, item=item_id, target=bound.target,
-        rested_on=_rested(bound), derived_from=bound.derived_from, start=candidate.start, end=candidate.end,
-        evidence=candidate.evidence, cues=_cues(scan, candidate), features=bound.features, flags=bound.flags,
-        question=bound.question, hints=_hints(scan, candidate.start, candidate.end), **stamp,
-    )  # fmt: skip
-    after = talked(turn, after, bound, decision)
-    return Outcome(bound=bound, decision=decision, written=written), after
+@dataclass(eq=False)
+class _Desk:
+    """One turn while it is decided: what is known so far, and the outcomes."""
+
+    turn: Turn
+    scan: Scan
+    known: Known
+    ruleset: RulesetLike
+    engine: RuleEngine
+    reconcile: Reconcile
+    word: Word
+    new_id: NewId
+    runtime: str
+    outcomes: list[Outcome] = field(default_factory=list)
+
+    def stamp(self) -> dict[str, Any]:
+        """The place of the next decision, and the conditions under which it is taken."""
+        names = {"ruleset": self.ruleset.digest, "engine": self.engine.name, "runtime": self.runtime}
+        return {**names, "ordinal": len(self.outcomes)}
+
+    def take(self, bound: Bound) -> None:
+        """Decide a candidate, and then what follows from it."""
+        bound = counted(bound, self.turn, self.known, self.ruleset)
+        outcome = self._decide(bound)
+        self._follow(bound, outcome)
+
+    def _follow(self, cause: Bound, outcome: Outcome) -> None:
+        """What is counted from a date that has just been given, moved or taken back goes with it, one by one."""
+        entities = sorted({item.entity for item in outcome.written if isinstance(item.value, TimeValue)})
+        for entity in entities:
+            done: set[str] = set()  # what a rule holds or refuses is not asked again
+            while move := self._next_move(entity, done):
+                done.add(move.item.id)
+                self._decide(following(move, cause, self.turn, book_of(self.ruleset)))
+
+    def _next_move(self, entity: str, done: Collection[str]) -> Move | None:
+        moves = Anchors(self.known, entity, self.turn, self.ruleset).moved()
+        return next((move for move in moves if move.item.id not in done), None)
+
+    def _decide(self, bound: Bound) -> Outcome:
+        """One verdict, what it changes, and the decision that says so."""
+        turn, candidate = self.turn, bound.candidate
+        verdict = self.engine.judge(bound.features)
+        written: tuple[MemoryItem, ...] = ()
+        item_id: str | None = None
+        after = self.known
+        if verdict.action != "IGNORE":
+            identity = self.new_id(turn, bound)
+            sentence = self.word(bound, turn) if bound.value is not None else ""
+            slot = traits(self.ruleset, bound.slot)
+            written, after = self.reconcile(self.known, bound, verdict, turn, identity, sentence, slot)
+            item_id = identity if any(item.id == identity for item in written) else bound.target
+        decision = Decision(
+            turn_id=turn.turn_id, turn=turn.ordinal, action=verdict.action, reason=verdict.reason, rule=verdict.rule,
+            capture=candidate.rule, slot=bound.slot, qualifier=bound.qualifier, entity=bound.entity,
+            kind=bound.features["kind"] if bound.features["kind"] != "none" else None,
+            canonical=bound.value.canonical if bound.value is not None else None,
+            polarity=candidate.assertion.polarity, item=item_id, target=bound.target,
+            rested_on=_rested(bound), derived_from=bound.derived_from, basis=bound.evidence, start=candidate.start,
+            end=candidate.end, evidence=candidate.evidence, cues=_cues(self.scan, candidate), features=bound.features,
+            flags=bound.flags, question=bound.question, hints=_hints(self.scan, candidate.start, candidate.end),
+            **self.stamp(),
+        )  # fmt: skip
+        self.known = after if bound.features["act"] in UNSAID else talked(turn, after, bound, decision)
+        outcome = Outcome(bound=bound, decision=decision, written=written)
+        self.outcomes.append(outcome)
+        return outcome
 
 
 def _rested(bound: Bound) -> tuple[str, ...]:

@@ -72,9 +72,9 @@ def _range(value: Magnitude) -> tuple[Decimal | None, Decimal | None]:
 
 
 def _times(new: TimeValue, old: TimeValue) -> Relation:
-    if new.type == "symbolic" or old.type == "symbolic":
+    if new.type == "symbolic" or old.type == "symbolic":  # counted from an event, be it dated by now or not
         same = (new.anchor, new.offset, new.bound) == (old.anchor, old.offset, old.bound)
-        return "equal" if same and new.type == old.type else "differs"
+        return "equal" if same else "differs"
     if "duration" in (new.type, old.type) or "recurrence" in (new.type, old.type):
         return "equal" if new.canonical == old.canonical and new.type == old.type else "differs"
     one, other = _OPEN.sub("", new.edtf or ""), _OPEN.sub("", old.edtf or "")

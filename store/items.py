@@ -15,6 +15,8 @@ from ..model import Action, Bound, ItemStatus, Known, MemoryItem, SlotTraits, Tu
 
 _SOURCES = frozenset({"user", "assistant", "tool", "document", "person"})
 _ENDED: frozenset[ItemStatus] = frozenset({"superseded", "retracted", "expired"})
+# Whose words an item has, and where they stand.
+_WORDS = ("asserted_by", "source", "surface", "turn_id", "turn", "start", "end", "rule", "conversation", "language")
 _WRITING: frozenset[Action] = frozenset({"ADD", "SUPERSEDE"})
 
 
@@ -39,7 +41,9 @@ def reconcile(
     elif verdict.action == "CONFIRM":
         target = draft.find(bound.target)
         if target is not None:
-            draft.change(target, confirmations=target.confirmations + 1)
+            # What was asked for again has more evidence and fades later; what is said outright does not fade at all.
+            more = {"evidence": bound.evidence, "importance": bound.importance} if bound.evidence is not None else {}
+            draft.change(target, confirmations=target.confirmations + 1, fades_at=bound.fades_at, **more)
         for held in filter(None, map(draft.find, bound.closes)):  # it waited for a person and says nothing new
             draft.close(held, held.valid_from or held.said_at)
     elif verdict.action == "RETRACT":
@@ -199,9 +203,15 @@ def _item(draft: _Draft, bound: Bound, new_id: str, sentence: str, slot: SlotTra
         "end": candidate.end,
         "rule": candidate.rule,
         "derived_from": bound.derived_from,
+        "evidence": bound.evidence,
+        "importance": bound.importance,
+        "fades_at": bound.fades_at,
         "conversation": turn.conversation,
         "language": candidate.language,
     }
+    said = draft.find(bound.as_said)
+    if said is not None:  # nobody said it anew: its words stand where they stood
+        fields |= {name: getattr(said, name) for name in _WORDS}
     return MemoryItem(**fields)
 
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection, bindparam, func, select
 
-from ..model import Decision, Known, MemoryItem, Proposal, Said, Turn
+from ..model import UNSAID, Decision, Known, MemoryItem, Proposal, Said, Turn
 from .codec import read_item, read_proposal
 from .items import is_void, status_at
 from .statements import Statement
@@ -186,7 +186,7 @@ def said_in(turn: Turn, decisions: Iterable[Decision]) -> list[Said]:
             item=decision.item,
         )
         for decision in decisions
-        if decision.slot is not None or decision.kind is not None
+        if (decision.slot is not None or decision.kind is not None) and decision.features.get("act") not in UNSAID
     ]
 
 
@@ -199,7 +199,8 @@ def _conversation(source: Source, name: str) -> Conversation:
     asked: dict[str, Any] = {"namespace": namespace, "conversation": name, "turn": last + 1 - _RECENT_TURNS}
     for turn, speaker, action, item, body in _SAID.all(connection, **asked):
         fields = json.loads(body)
-        if fields.get("slot") is not None or fields.get("kind") is not None:
+        named = fields.get("slot") is not None or fields.get("kind") is not None
+        if named and fields.get("features", {}).get("act") not in UNSAID:
             recent.append(
                 Said(
                     turn=turn,
