@@ -31,6 +31,7 @@ from .store.codec import proposal_digest
 from .store.engine import Store
 from .store.errors import TurnConflict
 from .store.items import as_of, reconcile
+from .values import TimeValue
 
 if TYPE_CHECKING:
     from .audit.replay import Replayed

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Protocol
 
+from ..extractors.scan import Extraction
 from ..extractors.vocabulary import VocabularyFile
 from ..model import Scan, SlotTraits, Turn
 from .capture_file import CaptureFile, phrase_pattern
@@ -41,6 +42,11 @@ class RulesetLike(Protocol):
     @property
     def captures(self) -> tuple[CaptureFile, ...]:
         """Capture files."""
+        ...
+
+    @property
+    def extraction(self) -> Extraction:
+        """What the extractors were compiled to."""
         ...
 
     def gated(self, turn: Turn, scan: Scan) -> Gated | None:
