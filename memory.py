@@ -34,6 +34,7 @@ from .store.items import as_of, reconcile
 from .values import TimeValue
 
 if TYPE_CHECKING:
+    from .actors import Acting
     from .audit.replay import Replayed
     from .signing import Signer
     from .store.writing import Writing
@@ -227,9 +228,12 @@ class Memory(Reader):
     def _edit(
         self, item_id: str, does: Does, text: str, actor: str, seen: int, since: datetime | None, at: datetime | None
     ) -> Receipt:
+        from .actors import acting
+
         moment = at if at is not None else datetime.now(UTC)
         item = self._item(item_id)
         check_edit(does, item, text, actor)
+        act = acting(self.store, self.namespace, self.settings, actor)
         words = text.strip() or does  # an empty text is one that was erased
         checked = read_turn({"text": words, "at": moment.isoformat(), "author": actor}, self.settings.max_turn_chars)
         found = self.scan(checked.model_copy(update={"lang": item.language}))
@@ -255,8 +259,8 @@ class Memory(Reader):
         turn = self._turn(tx, incoming)
         return tx.receipt_of(turn) or self._remember(tx, turn, found)
 
-    def _remember(self, tx: Writing, turn: Turn, found: Scan) -> Receipt:
-        """What is known, the decisions, and everything they change, in one transaction."""
+    def _remember(self, tx: Writing, turn: Turn, found: Scan, act: Acting | None = None) -> Receipt:
+        """What is known, the decisions, and everything they change, in one transaction; ``act`` signs an edit."""
         now = max(turn.said_at, turn.received_at)
         known = tx.known(turn.entity, turn.conversation, last_turns=LAST_TURNS, at=now)
         outcomes, after = self.decide(turn, found, known, tx.secret)

@@ -76,7 +76,9 @@ def explain_turn(store: Store, namespace: str, ruleset: Ruleset, turn_id: str, l
 
 
 # ---------------------------------------------------------------- proving
-def verify_log(store: Store, namespace: str, trust: Trust, ruleset: Ruleset) -> Report:
+def verify_log(
+    store: Store, namespace: str, trust: Trust, ruleset: Ruleset, actors: Sequence[str] | None = None
+) -> Report:
     """The verification of a namespace with everything at hand."""
     found: list[Finding] = []
     with store.inspecting(namespace) as tx:
@@ -86,6 +88,7 @@ def verify_log(store: Store, namespace: str, trust: Trust, ruleset: Ruleset) -> 
             witness=trust.witness.notes() if trust.witness is not None else None,
             public_key=trust.public,
             stored=tx,
+            actors=actors,
         )
         checks: tuple[tuple[str, Callable[[], Iterable[Finding]]], ...] = (
             ("rule sets and runtimes", lambda: _grounds(tx, report.grounds, ruleset)),
@@ -181,7 +184,7 @@ def _readable(tx: Reading, namespace: str, damaged: list[Difference]) -> Iterato
         private = {name: Private(each.value, each.salt) for name, each in row.private.items()}
         try:
             record = read_record(row.record)
-            if record.kind == "decision":
+            if record.decides:
                 record.decision(private)
         except (ValueError, TypeError, KeyError) as wrong:
             told = str(wrong).splitlines()[0]

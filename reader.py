@@ -100,17 +100,21 @@ class Reader:
             raise NotFoundError("turn", turn_id)
         return found
 
-    def verify(self, *, public_key: str | None = None, witness: Path | None = None) -> Report:
+    def verify(
+        self, *, public_key: str | None = None, witness: Path | None = None, actors: Path | None = None
+    ) -> Report:
         """Hash every record again; hold root, checkpoints, witness, private values and what is stored against it.
 
         ``public_key`` is a verifier line, PEM, or a file of either (default: the key beside the store, if any);
-        ``witness`` a file of signed notes. Nothing is made or changed.
+        ``witness`` a file of signed notes, ``actors`` a list of actors from outside. Nothing is made or changed.
         """
+        from .actors import read_actors
         from .proof import verify_log
         from .signing import trust_for
 
         trust = trust_for(self.store, self.namespace, self.settings, public_key, witness)
-        return verify_log(self.store, self.namespace, trust, self.ruleset)
+        keys = None if actors is None else [each.key for each in read_actors(actors)]
+        return verify_log(self.store, self.namespace, trust, self.ruleset, keys)
 
     def _item(self, given: str) -> MemoryItem:
         """The newest version of an item by its id, or by the beginning of it that tables show."""

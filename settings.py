@@ -32,6 +32,9 @@ class Settings(BaseSettings):
     witness: Path | None = Field(None, description="File outside the database that receives signed checkpoints.")
     signing_key: Path | None = Field(None, description="Ed25519 key of the checkpoints; made on first use.")
 
+    actors: Path | None = Field(None, description="List of actors; default: actors.yaml beside an SQLite file.")
+    actor_key: Path | None = Field(None, description="Private key of the acting person; default: beside the list.")
+
     max_turn_chars: int = Field(200_000, ge=1, description="Longer turns are refused with a clear error.")
 
     llm_url: str | None = Field(None, description="Base URL of an OpenAI-compatible endpoint; none: templates only.")

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import base64
 import errno
+import os
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from .audit.checkpoint import (
+    KeyFileError,
     NoteError,
     SigningKey,
     Witness,
+    both,
     due,
     origin_of,
     read_public,
     unverified,
     vkey,
 )
+from .audit.heads import Change, change_of
 from .audit.ledger import Ledger
+from .audit.record import Entry, read_record
 from .settings import Settings
 from .store.engine import Store
+from .store.log import Log
 
 MOST_GAPS = 8  # lines in a note that name records which its signer did not write
 SIGN_AFTER = 60.0  # seconds; a checkpoint bounds what a rewrite could change unseen
@@ -33,8 +41,9 @@ class Signer:
     note names it as ``unseen``, and the verifier says so.
     """
 
-    def __init__(self, key: SigningKey, witness: Witness | None) -> None:
+    def __init__(self, key: SigningKey, witness: Witness | None, path: Path | None = None) -> None:
         self.key = key
+        self._path = path  # where the key lies: another process may have changed it
         self.witness = witness
         self._signed: dict[str, int] = {}
         self._at: dict[str, float] = {}
@@ -47,6 +56,7 @@ class Signer:
             notes = tx.log.checkpoints(namespace)
             last = unverified(notes[-1]).size if notes else 0
             unseen = _without(last, size, self._seen.get(namespace, ()))
+            self._renew(tx.log, namespace)
             note = self.key.checkpoint(namespace, size, root, unseen=unseen)
             tx.log.add_checkpoint(namespace, size, note)
         if self.witness is not None:
@@ -55,6 +65,17 @@ class Signer:
         self._seen.pop(namespace, None)
         self._at[namespace] = time.monotonic()
         return note
+
+    def _renew(self, log: Log, namespace: str) -> None:
+        """Take up the key that the log names, when it was changed meanwhile."""
+        change = last_change(log, namespace)
+        if change is None or change.after == self.key.public:
+            return
+        if self._path is not None:
+            self.key = SigningKey.open(self._path)
+        if change.after != self.key.public:
+            told = f"record {change.seq} of {namespace!r} says that the log has another signing key"
+            raise KeyFileError(f"{self._path or 'the key'}: {told}. RECORDARI_SIGNING_KEY names the file")
 
     def saw(self, namespace: str, records: Iterable[range]) -> None:
         """Remember which records this process has written."""
@@ -134,7 +155,50 @@ def signer_for(store: Store, settings: Settings) -> Signer | None:
     key, witness = places(store, settings)
     if key is None or store.read_only:
         return None
-    return Signer(SigningKey.open(key), Witness(witness) if witness is not None else None)
+    return Signer(SigningKey.open(key), Witness(witness) if witness is not None else None, key)
+
+
+def last_change(log: Log, namespace: str) -> Change | None:
+    """The last change of the signing key that a log speaks of."""
+    seqs = log.acts("key")
+    for row in log.read(namespace, seqs[-1], seqs[-1] + 1) if seqs else ():
+        return change_of(read_record(row.record))
+    return None
+
+
+def rotate(store: Store, settings: Settings) -> tuple[str, ...]:
+    """Give a store a new signing key: every log names it in a record, and a checkpoint signed by both keys covers that.
+
+    The new key lies beside the old one until all logs have it and then takes its place, so that an interrupted change
+    is finished by doing it again. Returns the verifier lines of the logs.
+    """
+    path, copies = places(store, settings)
+    if path is None or not path.exists():
+        raise KeyFileError(f"{path or store.place}: there is no signing key to be replaced")
+    old, coming = SigningKey.open(path), path.with_name(path.name + ".next")
+    new = SigningKey.open(coming)
+    lines: list[str] = []
+    for namespace in store.namespaces():
+        origin = origin_of(namespace)
+        with store.writing(namespace) as tx:
+            change = last_change(tx.log, namespace)
+            if change is None or change.after != new.public:
+                content = {
+                    name: base64.b64encode(key.public).decode() for name, key in (("before", old), ("after", new))
+                }
+                Ledger().append(tx.log, namespace, [Entry("key", content)], recorded_at=datetime.now(UTC))
+                size, root = Ledger().root(tx.log, namespace)
+                notes = tx.log.checkpoints(namespace)
+                last = unverified(notes[-1]).size if notes else 0
+                unseen = _without(last, size, [range(size - 1, size)])
+                signed = (key.checkpoint(namespace, size, root, unseen=unseen) for key in (old, new))
+                note = both(*signed)
+                tx.log.add_checkpoint(namespace, size, note)
+                if copies is not None:
+                    Witness(copies).add(note)
+        lines.append(vkey(origin, new.public))
+    os.replace(coming, path)
+    return tuple(lines)
 
 
 def trust_for(

@@ -150,6 +150,10 @@ class SigningKey:
         """The 32 bytes that verify; give them (``vkey``) to whoever audits."""
         return self._private.public_key().public_bytes_raw()
 
+    def raw_signature(self, data: bytes) -> str:
+        """The Ed25519 signature of some bytes, in base64."""
+        return base64.b64encode(self._private.sign(data)).decode()
+
     def sign(self, text: str, name: str) -> str:
         """The signed note of ``text`` (which ends in a newline) under ``name``."""
         if not text.endswith("\n") or any(char < " " and char != "\n" for char in text):
@@ -166,6 +170,14 @@ class SigningKey:
         """The signed checkpoint of a namespace's log; ``unseen``: records that the signer did not write itself."""
         origin = origin_of(namespace, log)
         return self.sign(Checkpoint(origin, size, root, unseen).text(), origin)
+
+
+def both(one: str, other: str) -> str:
+    """Two signed notes of the same text as one note with both signatures."""
+    text, separator, signature = one.rpartition(f"\n\n{_DASH}")
+    if other.rpartition(f"\n\n{_DASH}")[0] != text:
+        raise NoteError("two notes with different texts cannot be joined")
+    return f"{text}{separator}{signature}{_DASH}{other.rpartition(_DASH)[2]}"
 
 
 def _create(path: Path, key: Ed25519PrivateKey) -> None:

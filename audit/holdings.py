@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from ..model import MemoryItem, Turn
-from .record import BESIDE, PERSONAL, Private, Record, item_fields, turn_digest
-
-Wrong = Callable[[int, str, str], None]
-# What a later version of an item may change without a decision: a polish record says so, and what was answered.
-REWORDED = frozenset({"sentence", "version"})
-NO_DECISION = -1
+from .record import BESIDE, PERSONAL, Private, Record, turn_digest
+from .report import Wrong
 
 
 class KeptTurn(Protocol):
@@ -105,6 +100,14 @@ class KeptItem(Protocol):
         """The decision of that turn."""
 
     @property
+    def before(self) -> MemoryItem | None:
+        """For a version that no decision wrote: the version before it as stored."""
+
+    @property
+    def first(self) -> tuple[int | None, str | None]:
+        """Row and principal of the first version."""
+
+    @property
     def wrong(self) -> tuple[str, ...]:
         """Where its columns contradict it."""
 
@@ -143,167 +146,16 @@ class Stored(Protocol):
         """Turns that no decision is about."""
 
     def items_kept(self) -> Iterable[KeptItem]:
-        """All item versions."""
+        """All item versions, in the order in which they say they were written."""
+
+    def has_item(self, item_id: str) -> bool:
+        """Whether there is any version of an item."""
 
     def item_rows(self) -> int:
         """How many item versions were counted."""
 
     def proposals_kept(self) -> Iterable[KeptProposal]:
         """All suggestions, in the order in which each turn made them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plain:
-    """An item version without anything that says where it is stored."""
-
-    item: MemoryItem
-    row: int = 0
-    ordinal: int = 0
-    principal: str = ""
-    written_by: str = ""
-    decision: int = NO_DECISION
-    wrong: tuple[str, ...] = ()
-
-    @property
-    def item_id(self) -> str:
-        return self.item.id
-
-    @property
-    def version(self) -> int:
-        return self.item.version
-
-
-@dataclass(slots=True)
-class _Promise:
-    """What a decision said of an item version: its record, its place there, and the version while it is not erased."""
-
-    seq: int
-    place: int
-    turn_id: str
-    ordinal: int
-    fields: Mapping[str, Any] | None = None
-
-
-@dataclass(slots=True)
-class Items:
-    """Item versions against the decisions and rewritings that wrote them."""
-
-    wrong: Wrong
-    counts: Counter[str]
-    named: dict[str, int] = field(default_factory=dict)  # item id → the last decision that names it
-    promised: dict[str, _Promise] = field(default_factory=dict)  # id/version → the last decision that wrote it
-    answers: dict[str, set[str | None]] = field(default_factory=dict)  # item id → accepted sentences; None: erased
-
-    def decided(self, record: Record, private: Mapping[str, Private]) -> None:
-        """Take in what a decision says that it wrote."""
-        content = record.content
-        item = content.get("item")
-        if item is not None:
-            self.named[item] = record.seq
-        for place, key in enumerate(content.get("written", ())):
-            turn_id, ordinal = str(content.get("turn_id")), int(content.get("ordinal", 0))
-            self.promised[key] = _Promise(record.seq, place, turn_id, ordinal)
-        for version in json.loads(private["written"].value) if "written" in private else ():
-            key = _key(version["id"], version["version"])
-            if key not in self.promised or self.promised[key].seq != record.seq:
-                raise ValueError(f"{key} is written but not named")
-            self.promised[key].fields = version
-
-    def reworded(self, item: str, answer: str | None) -> None:
-        """Take in a sentence that was accepted."""
-        self.answers.setdefault(item, set()).add(answer)
-
-    def check(self, kept: Iterable[KeptItem], gone: set[int], *, rows: int | None) -> None:
-        """Every stored version, then what is missing; ``gone`` are records whose values are not all there.
-
-        ``rows``: how many versions the store counted, None when it says nothing about the order of writing.
-        """
-        seen: set[str] = set()
-        ids: set[str] = set()
-        order: list[tuple[int, str, int, str]] = []
-        for each in kept:
-            key = _key(each.item_id, each.version)
-            seen.add(key)
-            ids.add(each.item_id)
-            self.counts["item versions"] += 1
-            for what in each.wrong:
-                self.wrong(-1, "column", f"item {key}: {what}")
-            if each.item is not None:
-                self._item(each.item)
-            if rows is not None:
-                self._origin(each, key)
-                order.append((each.row, key, each.ordinal, each.principal))
-        for key, promise in sorted(self.promised.items()):
-            if key not in seen and promise.seq not in gone:
-                self.wrong(promise.seq, "item", f"item {key}, which this decision wrote, is not in memory")
-        written = {key.rpartition("/")[0] for key in self.promised}
-        for name, seq in sorted(self.named.items()):
-            if name not in ids and name not in written and seq not in gone:
-                self.wrong(seq, "item", f"item {name}, which this decision names, is not in memory")
-        if rows is not None:
-            self._order(order, rows)
-
-    def _origin(self, each: KeptItem, key: str) -> None:
-        """Which decision a version says that it is from."""
-        promise = self.promised.get(key)
-        if promise is not None:
-            wanted = (promise.turn_id, promise.ordinal)
-        elif each.item is not None:
-            wanted = (each.item.turn_id, NO_DECISION)
-        else:
-            return
-        for name, said, right in zip(("written_by", "decision"), (each.written_by, each.decision), wanted, strict=True):
-            if said != right:
-                self.wrong(promise.seq if promise else -1, "column", f"item {key}: column {name} is {said!r}")
-
-    def _order(self, order: list[tuple[int, str, int, str]], rows: int) -> None:
-        """The order of writing is that of the log; all versions of an item share number and principal."""
-        expected = 1
-        last = (-1, -1)
-        first: dict[str, tuple[int, str]] = {}
-        for row, key, ordinal, principal in sorted(order, key=lambda each: (str(type(each[0])), each[0])):
-            if row != expected:
-                self.wrong(-1, "column", f"item {key}: column row is {row!r}, {expected} comes next")
-            expected = row + 1 if isinstance(row, int) else expected
-            promise = self.promised.get(key)
-            if promise is not None:
-                if (promise.seq, promise.place) < last:
-                    self.wrong(promise.seq, "column", f"item {key}: column row is out of the order of the log")
-                last = max(last, (promise.seq, promise.place))
-            name = key.rpartition("/")[0]
-            if (ordinal, principal) != first.setdefault(name, (row, principal)):
-                self.wrong(-1, "column", f"item {key}: column ordinal or principal is not that of its first version")
-        if rows != expected - 1:
-            self.wrong(-1, "column", f"{rows} item versions were counted, the last is number {expected - 1}")
-
-    def _item(self, item: MemoryItem) -> None:
-        """One stored version against what the log says of it."""
-        key = _key(item.id, item.version)
-        if key in self.promised:
-            self._compare(item, self.promised[key], frozenset())
-            return
-        before = max(
-            (version for version in range(1, item.version) if _key(item.id, version) in self.promised), default=None
-        )
-        if before is None:
-            if item.id not in self.named:
-                self.wrong(-1, "item", f"item {key} ({item.slot}) is in memory, but no decision put it there")
-            return
-        answers = self.answers.get(item.id, set())
-        if item.sentence not in answers and None not in answers:
-            self.wrong(-1, "item", f"item {key} is worded as neither a decision nor an accepted rewriting says")
-        self._compare(item, self.promised[_key(item.id, before)], REWORDED)
-
-    def _compare(self, item: MemoryItem, promise: _Promise, free: frozenset[str]) -> None:
-        if promise.fields is None:  # erased: nothing left to compare with
-            return
-        fields, stored = promise.fields, item_fields(item)
-        differs = sorted(name for name in {*fields, *stored} - free if fields.get(name) != stored.get(name))
-        if differs:
-            name = _key(item.id, item.version)
-            self.wrong(
-                promise.seq, "item", f"item {name} is not as this decision wrote it: {', '.join(differs)} differ"
-            )
 
 
 class Decisions:
@@ -321,7 +173,7 @@ class Decisions:
         self._answered: dict[str, tuple[int, str]] = {}  # digest of a suggestion → record and turn that answered it
         self.uncommitted = 0  # turns whose record does not commit to them: written by an older version
         self._forgot = False  # answers were erased: which suggestion they answered is not known any more
-        self._bound: set[str] = set()  # turns with suggestions that a record commits to
+        self._unbound: set[str] = set()  # turns that no record commits to: written by an older version
 
     def decided(self, record: Record, private: Mapping[str, Private]) -> None:
         """One record of a decision, in order."""
@@ -416,8 +268,8 @@ class Decisions:
 
     def _suggestions(self, record: Record, private: Mapping[str, Private], turn_id: str) -> None:
         """What the first record of a turn says of suggestions made and answered."""
-        if "said" in record.hashes:
-            self._bound.add(turn_id)
+        if "said" not in record.hashes:
+            self._unbound.add(turn_id)
         if "proposals" in record.hashes:
             digests = json.loads(private["proposals"].value) if "proposals" in private else None
             self._made[turn_id] = (record.seq, digests)
@@ -449,15 +301,10 @@ class Decisions:
                     self._wrong(
                         seq, "proposal", f"suggestion {each.number} of turn {turn_id} is {said}; the log says otherwise"
                     )  # fmt: skip
-        for turn_id in sorted(set(stored) & self._bound):
+        for turn_id in sorted(set(stored) - self._unbound):
             self._wrong(-1, "proposal", f"turn {turn_id} has suggestions in memory that no record commits to")
 
 
 def _absent(value: Any) -> Any:
     """Empty lists and texts are left out of a record's private part, and stand in a row."""
     return None if value in ("", []) else value
-
-
-def _key(item: str, version: int) -> str:
-    """How a record names an item version."""
-    return f"{item}/{version}"

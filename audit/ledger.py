@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from .merkle import Frontier, consistency_path, inclusion_path, leaf_hash
-from .record import Entry, Private, Record, Row, Salts, random_salts, read_record, sealed
+from .record import DECISIONS, Entry, Private, Record, Row, Salts, random_salts, read_record, sealed
 from .subtrees import Subtrees
 
 
@@ -115,7 +115,8 @@ class Ledger:
                 entry, namespace=namespace, seq=seq, recorded_at=recorded_at, salts=self._salts
             )  # fmt: skip
             leaf = leaf_hash(record.encode())
-            rows.append(Row(seq, record, leaf, private))
+            act = None if entry.kind in DECISIONS else entry.kind
+            rows.append(Row(seq, record, leaf, private, act))
             full += frontier.completed(leaf)
             frontier = frontier.append(leaf)
         if rows:
@@ -145,7 +146,7 @@ class Ledger:
         if beyond:
             raise LedgerError(f"cannot erase from records {beyond}: the log of {namespace!r} ends at {size - 1}")
         fields = [[seq, sorted(set(places[seq]))] for seq in sorted(places)]
-        entry = Entry("erasure", {"fields": fields, "ground": ground}, {"actor": actor})
+        entry = Entry("erase", {"fields": fields, "ground": ground}, {"actor": actor})
         (row,) = self.append(log, namespace, [entry], recorded_at=recorded_at)
         for seq in sorted(places):
             log.erase_private(namespace, seq, sorted(set(places[seq])), decided_by=row.seq)

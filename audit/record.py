@@ -24,6 +24,18 @@ PERSONAL = ("canonical", "entity", "hints", "qualifier", "question")
 # What a record commits to beside the decision: what was said, what was suggested and answered, what was written.
 BESIDE = ("answers", "proposals", "said", "written")
 
+# The kinds of record. A decision about a turn has the kind of its action, what a person does to an item its own name;
+# the first record of a turn, whatever its kind, is where the turn was observed and commits to it.
+DECISIONS = (
+    "ignore", "add", "supersede", "confirm", "retract", "hold", "expire", "approve", "correct", "reject",
+)  # fmt: skip
+ACTS = (
+    "rewrite", "rewrite_refused", "erase", "restrict", "hold_legal", "rule_publish", "rule_promote", "rule_override",
+    "rule_rollback", "actors", "key", "export", "verify", "read",
+)  # fmt: skip
+# What the first stores called them; still read.
+FORMER = {"decision": "decision", "erasure": "erase", "polish": "rewrite"}
+
 _TIMES = tuple(name for name, field in MemoryItem.model_fields.items() if "datetime" in str(field.annotation))
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")).encode
@@ -136,13 +148,26 @@ def derived_salts(secret: bytes) -> Salts:
 
 
 @dataclass(frozen=True, slots=True)
+class Signed:
+    """The signature of an actor under a record: which key (``key_of``), and Ed25519 in base64."""
+
+    key: str
+    signature: str
+
+
+Sign = Callable[[bytes], Signed]
+"""Signs what ``to_be_signed`` gives: a key in a file, or one in a device."""
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
-    """What is to be written down, before it has a place in a log."""
+    """What is to be written down, before it has a place in a log; ``sign`` when an actor answers for it."""
 
     kind: str
     content: Mapping[str, Any]
     private: Mapping[str, Any] = field(default_factory=dict)
     nouns: bool = False  # all of it was dumped from nouns of the model: nothing in it has to be refused
+    sign: Sign | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,13 +178,20 @@ class Row:
     record: str
     leaf: bytes
     private: Mapping[str, Private] = field(default_factory=dict)
+    act: str | None = None  # the kind of a record that is no decision
 
 
 def decision_entry(
-    decision: Decision, written: Iterable[MemoryItem] = (), beside: Mapping[str, Any] | None = None
+    decision: Decision,
+    written: Iterable[MemoryItem] = (),
+    beside: Mapping[str, Any] | None = None,
+    *,
+    does: str | None = None,
+    sign: Sign | None = None,
 ) -> Entry:
     """The entry of one decision; ``written`` are the item versions it stores or changes, ``beside`` what the first
-    record of a turn commits to besides: the turn itself, suggestions it made and answered.
+    record of a turn commits to besides: the turn itself, suggestions it made and answered. ``does``: the act of a
+    person that it is the decision about.
 
     The versions are committed to as well: a row of the item table that is changed later by hand no longer
     agrees with the log.
@@ -172,7 +204,14 @@ def decision_entry(
         private["written"] = versions
     if beside:
         private |= beside
-    return Entry("decision", content, private, nouns=True)
+    return Entry(_kind(decision, does), content, private, nouns=True, sign=sign)
+
+
+def _kind(decision: Decision, does: str | None) -> str:
+    """What a decision is called in the log."""
+    if does is not None and decision.ordinal == 0:
+        return does
+    return "expire" if decision.reason == "expired" else decision.action.lower()
 
 
 def turn_digest(turn: Turn) -> str:
@@ -216,7 +255,32 @@ def sealed(
         "recorded_at": utc(recorded_at),
         "seq": seq,
     }
-    return written_out(record), private
+    text = written_out(record)
+    if entry.sign is not None:
+        signed = entry.sign(to_be_signed(text))
+        record["signed"] = {"key": signed.key, "signature": signed.signature}
+        text = written_out(record)
+    return text, private
+
+
+def to_be_signed(record: str) -> bytes:
+    """What an actor signs: the canonical record as it stands without ``signed``, at its place in its log.
+
+    It has the hashes of the personal values, not the values: the signature stands when they are erased.
+    """
+    return f"recordari/record/{FORMAT}\n{record}".encode()
+
+
+def without_signature(record: str) -> str:
+    """A signed record as it was before it was signed."""
+    fields = json.loads(record)
+    del fields["signed"]
+    return _text(fields)
+
+
+def key_of(public: bytes) -> str:
+    """The name of an actor's key: the first 16 bytes of a hash of its public half, hexadecimal."""
+    return hashlib.sha256(b"recordari/actor/1\n" + public).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +293,17 @@ class Record:
     recorded_at: str
     content: Mapping[str, Any]
     hashes: Mapping[str, str]
+    signed: Signed | None = None
+
+    @property
+    def decides(self) -> bool:
+        """True for a decision about a turn."""
+        return self.kind in DECISIONS or self.kind == "decision"
+
+    @property
+    def by_person(self) -> bool:
+        """True for what a person did to an item."""
+        return self.decides and self.content.get("features", {}).get("source") == "person"
 
     def with_private(self, private: Mapping[str, Private]) -> dict[str, Any]:
         """The content with those personal fields put back that have not been erased."""
@@ -236,7 +311,7 @@ class Record:
 
     def decision(self, private: Mapping[str, Private]) -> Decision:
         """The decision again; erased fields have their defaults. KeyError when the record is no decision."""
-        if self.kind != "decision":
+        if not self.decides:
             raise KeyError(f"record {self.seq} is of kind {self.kind}, not a decision")
         fields = self.with_private(private)
         for name in BESIDE:
@@ -257,13 +332,15 @@ def read_record(text: str) -> Record:
             raise RecordError(f"record format {fields['format']} is unknown here; this version reads format {FORMAT}")
         if not (isinstance(fields["content"], dict) and isinstance(fields["private"], dict)):
             raise RecordError("not a ledger record: content and private are objects")
+        signed = fields.get("signed")
         return Record(
             seq=fields["seq"],
             namespace=fields["namespace"],
-            kind=fields["kind"],
+            kind=FORMER.get(fields["kind"], fields["kind"]),
             recorded_at=fields["recorded_at"],
             content=fields["content"],
             hashes=fields["private"],
+            signed=None if signed is None else Signed(str(signed["key"]), str(signed["signature"])),
         )
     except (KeyError, TypeError, json.JSONDecodeError) as wrong:
         raise RecordError(f"not a ledger record: {wrong!r}") from wrong

@@ -80,7 +80,7 @@ def replay_policy(
     skipped: dict[int, str] = {}
     compared = 0
     for record, private in logged:
-        if record.kind != "decision":
+        if not record.decides:
             continue
         decision = record.decision(private)
         if not judged(decision):
@@ -121,7 +121,7 @@ def replay_extraction(
     compared = 0
     shaky = False  # something earlier is erased: from here on a difference proves nothing
     ids = _Ids(), _Ids()
-    decisions = (each for each in logged if each[0].kind == "decision")
+    decisions = (each for each in logged if each[0].decides)
     done: dict[str, int] = {}  # turn → where it was decided
     for turn_id, group in groupby(decisions, key=lambda each: str(each[0].content["turn_id"])):
         entries = list(group)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from ..model import MemoryItem
-from .checkpoint import Checkpoint, NoteError, of_origin, origin_of, read_checkpoint, signers, unverified
-from .holdings import Decisions, Items, Plain, Stored
+from .checkpoint import NoteError, origin_of, unverified
+from .heads import Heads, change_of
+from .holdings import Decisions, Stored
 from .ledger import LogStore, StoredRow
 from .merkle import Frontier, leaf_hash
 from .record import Private, Record, RecordError, canonical, read_record
-
-SHOWN = 8  # stretches of records that a remark names
+from .report import Erased as Erased
+from .report import Finding as Finding
+from .report import Report as Report
+from .signatures import Signatures
+from .written import Items, plain
 
 
 class KeptCheckpoint(Protocol):
@@ -47,76 +50,6 @@ class Holding(Stored, Protocol):
         """What stands in the database that we did not make, and what is missing of what keeps the ledger."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Finding:
-    """One thing that is wrong, and where; ``seq`` is -1 when it concerns the log as a whole."""
-
-    seq: int
-    code: str
-    message: str
-
-    def __str__(self) -> str:
-        place = f"record {self.seq}" if self.seq >= 0 else "log"
-        return f"{place}: {self.message} [{self.code}]"
-
-
-@dataclass(frozen=True, slots=True)
-class Erased:
-    """A personal value that is gone, and the decision that let it go."""
-
-    seq: int
-    name: str
-    by: int
-    ground: str
-
-    def __str__(self) -> str:
-        return f"record {self.seq}: {self.name} was erased by decision {self.by} on ground {self.ground}"
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What verification found. ``counts`` says how much was checked, ``remarks`` what could not be, ``signed``
-    how many records, from the first on, a checkpoint with a good signature covers, ``grounds`` which rule sets and
-    runtimes decisions name, each with the first that does."""
-
-    namespace: str
-    size: int
-    root: bytes
-    findings: tuple[Finding, ...] = ()
-    erased: tuple[Erased, ...] = ()
-    counts: Mapping[str, int] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()
-    signed: int = 0
-    grounds: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-
-    @property
-    def ok(self) -> bool:
-        """True when nothing is wrong."""
-        return not self.findings
-
-    @property
-    def unsigned(self) -> str:
-        """Which records no checkpoint covers, as ``41..44``; empty when all are covered."""
-        return _range(self.signed, self.size)
-
-    def lines(self) -> list[str]:
-        """The report for people."""
-        head = f"log {self.namespace}: {self.size} records, root {self.root.hex()}"
-        counted = ", ".join(f"{number} {name}" for name, number in sorted(self.counts.items()))
-        verdict = "verified" if self.ok else f"{len(self.findings)} findings"
-        if self.unsigned:
-            covered = f"{self.signed} of {self.size} records are signed"
-            verdict += f"; {covered}, records {self.unsigned} are not covered by any checkpoint"
-        return [
-            head,
-            f"checked: {counted or 'nothing'}",
-            *map(str, self.erased),
-            *(f"remark: {remark}" for remark in self.remarks),
-            *(f"wrong: {finding}" for finding in self.findings),
-            verdict,
-        ]
-
-
 def verify(
     log: LogStore,
     namespace: str,
@@ -126,34 +59,39 @@ def verify(
     log_name: str = "recordari",
     items: Callable[[], Iterable[MemoryItem]] | None = None,
     stored: Holding | None = None,
+    actors: Sequence[str] | None = None,
 ) -> Report:
     """Verify a namespace's log against itself, its checkpoints, a witness's copies and what memory holds.
 
-    ``witness`` are notes from outside the database. ``items`` gives all item versions; ``stored`` the whole of what
-    memory holds: turns, decisions, items, suggestions, checkpoints.
+    ``witness`` are notes from outside the database, ``actors`` keys of people from a list outside. ``items`` gives all
+    item versions; ``stored`` the whole of what memory holds: turns, decisions, items, suggestions, checkpoints.
+    Records are read once and in order; only what is wrong, erased or suggested takes memory.
     """
-    return _Check(log, namespace, log_name, stored).run(witness, public_key, items)
+    return _Check(log, namespace, log_name, stored, actors).run(witness, public_key, items)
 
 
 class _Check:
     """One run over one log."""
 
-    def __init__(self, log: LogStore, namespace: str, log_name: str, stored: Holding | None) -> None:
+    def __init__(
+        self, log: LogStore, namespace: str, log_name: str, stored: Holding | None, actors: Sequence[str] | None
+    ) -> None:
         self.log = log
         self.namespace = namespace
-        self.origin = origin_of(namespace, log_name)
         self.findings: list[Finding] = []
         self.counts: Counter[str] = Counter()
-        self.remarks: list[str] = []
         self.missing: dict[tuple[int, str], str] = {}  # (seq, field) → hash in the record
         self.erasures: dict[tuple[int, str], tuple[int, str]] = {}
         self.stored = stored
-        self.items = Items(self.wrong, self.counts)
+        self.heads = Heads(origin_of(namespace, log_name), self.wrong, self.counts)
+        self.signatures = Signatures(self.wrong, self.counts, actors)
+        kept = iter(stored.items_kept()) if stored is not None else None
+        self.items = Items(self.wrong, self.counts, kept, stored.has_item if stored is not None else None)
         self.decisions = Decisions(stored, self.wrong, self.counts) if stored is not None else None
         self.before: tuple[str, int] | None = None  # turn and ordinal of the decision in the record before
-        self.signed = 0
         self.grounds: dict[str, dict[str, int]] = {"ruleset": {}, "runtime": {}}
-        self.readable: set[str] = set()  # notes that are checkpoints at all
+        self.clock = ""  # the latest time at which a record says it was written
+        self.backwards: list[int] = []
 
     def wrong(self, seq: int, code: str, message: str) -> None:
         """Note a finding."""
@@ -167,33 +105,34 @@ class _Check:
     ) -> Report:
         """Everything, in the order an auditor would ask it."""
         kept = tuple(self.log.checkpoints(self.namespace))
-        notes = self._notes(kept, public_key, "checkpoint")
+        remarks = self.heads.remarks
         if not kept and self.log.size(self.namespace):
-            self.remarks.append("there is no checkpoint: nothing in this log is signed, all of it could be made up")
-        if witness is None:
-            self.remarks.append("no witness file was given: a cut tail or a log rewritten with the key cannot be seen")
-        else:
-            copies = of_origin(witness, self.origin)
-            notes += self._notes(copies, public_key, "witness note")
-            self._compared(kept, copies)
-        frontier, roots = self._walk({note.size for note, _ in notes})
-        self._heads(frontier, notes, roots, trusted=public_key is not None)
+            remarks.append("there is no checkpoint: nothing in this log is signed, all of it could be made up")
+        self.heads.read(kept, witness)
+        frontier, roots = self._walk(self.heads.sizes)
+        size, nodes = self.log.frontier(self.namespace)
+        if (size, tuple(nodes)) != (frontier.size, frontier.nodes):
+            self.wrong(-1, "frontier", f"the stored frontier (size {size}) is not that of the {frontier.size} records")
+        self.heads.check(frontier.size, roots, public_key)
+        remarks += self.signatures.remarks()
+        if self.backwards:
+            some = ", ".join(map(str, self.backwards[:8])) + (" …" if len(self.backwards) > 8 else "")
+            remarks.append(f"the clock went backwards {len(self.backwards)} times, at records {some}")
         self._guarded("checkpoints", self._columns)
         erased = self._gone()
-        gone = {seq for seq, _ in self.missing}
         if self.decisions is not None:
             decisions = self.decisions
             self._guarded("decisions and turns", lambda: decisions.finish(self.missing))
             if decisions.uncommitted:
-                self.remarks.append(
+                remarks.append(
                     f"{decisions.uncommitted} turns were written by an older version, whose records do not commit to "
                     "what was said: their words are not checked"
                 )
         if self.stored is not None:
             holding = self.stored
-            self._guarded("items", lambda: self.items.check(holding.items_kept(), gone, rows=holding.item_rows()))
+            self._guarded("items", lambda: self.items.finish(counted=holding.item_rows()))
         elif items is not None:
-            self.items.check(map(Plain, items()), gone, rows=None)
+            self.items.finish(plain(items()))
         return Report(
             self.namespace,
             frontier.size,
@@ -201,8 +140,8 @@ class _Check:
             tuple(sorted(self.findings)),
             erased,
             dict(sorted(self.counts.items())),
-            tuple(self.remarks),
-            self.signed,
+            tuple(remarks),
+            self.heads.signed,
             self.grounds,
         )
 
@@ -212,40 +151,6 @@ class _Check:
             check()
         except Exception as broken:  # rows of a kind that nobody writes
             self.wrong(-1, "damaged", f"{what} cannot be checked to the end: {type(broken).__name__}: {broken}")
-
-    def _notes(self, notes: Sequence[str], public_key: bytes | None, what: str) -> list[tuple[Checkpoint, str]]:
-        good: list[tuple[Checkpoint, str]] = []
-        if notes and public_key is None:
-            needed = ", ".join(sorted({name for note in notes for name in signers(note)})) or "none they name"
-            self.remarks.append(
-                f"no public key was given: signatures of {len(notes)} {what}s are not checked; the key is {needed}"
-            )
-        for number, note in enumerate(notes):
-            try:
-                read = (
-                    unverified(note)
-                    if public_key is None
-                    else read_checkpoint(note, self.origin, public_key)
-                )  # fmt: skip
-            except (NoteError, AttributeError, TypeError) as wrong:
-                self.wrong(-1, "note", f"{what} {number} cannot be trusted: {wrong}")
-                continue
-            self.counts[f"{what}s"] += 1
-            self.readable.add(note)
-            good.append((read, what))
-        return good
-
-    def _compared(self, kept: Sequence[str], copies: Sequence[str]) -> None:
-        """The checkpoints in the database and the copies outside."""
-        if kept and not copies:
-            self.remarks.append(
-                "the witness file is missing or has no note of this log: "
-                "a cut tail or a log rewritten with the key cannot be seen"
-            )
-        elif lacking := len(set(kept) - set(copies)):
-            self.remarks.append(f"the witness file is shorter: it lacks {lacking} of {len(kept)} checkpoints")
-        if beyond := len((set(copies) - set(kept)) & self.readable):
-            self.wrong(-1, "checkpoint", f"{beyond} checkpoints of the witness file are not in the database any more")
 
     def _columns(self) -> None:
         """The columns beside the checkpoints, and what stands where nothing should."""
@@ -314,20 +219,27 @@ class _Check:
         self.counts[f"of kind {record.kind}"] += 1
         private = {name: Private(each.value, each.salt) for name, each in row.private.items()}
         self._private(record, private)
+        if record.recorded_at < self.clock:
+            self.backwards.append(row.seq)
+        self.clock = max(self.clock, record.recorded_at)
         try:
             self._meaning(record, private)
+            self.signatures.read(record, row.record, private)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as wrong:
             # well hashed, but not written by this code
             self.wrong(row.seq, "form", f"the content does not have the form of kind {record.kind}: {wrong!r}")
 
     def _meaning(self, record: Record, private: dict[str, Private]) -> None:
         before, self.before = self.before, None
-        if record.kind == "erasure":
+        if record.kind == "erase":
             ground = str(record.content["ground"])
             for seq, names in record.content["fields"]:
                 for name in names:
                     self.erasures.setdefault((seq, name), (record.seq, ground))
-        elif record.kind == "decision":
+        elif record.kind == "key":
+            self.heads.changes.append(change_of(record))
+        elif record.decides:
+            self.counts["decisions"] += 1
             for name, digests in self.grounds.items():
                 if digest := record.content.get(name):
                     digests.setdefault(str(digest), record.seq)
@@ -335,7 +247,7 @@ class _Check:
             if self.decisions is not None:
                 self._follows(record, before)
                 self.decisions.decided(record, private)
-        elif record.kind == "polish" and record.content["outcome"] == "accepted":
+        elif record.kind == "rewrite" and record.content["outcome"] == "accepted":
             self.items.reworded(str(record.content["item"]), record.with_private(private).get("answer"))
 
     def _follows(self, record: Record, before: tuple[str, int] | None) -> None:
@@ -362,31 +274,6 @@ class _Check:
                 self.wrong(record.seq, "private", f"the value of {name} is not the one the record commits to")
                 del private[name]
 
-    def _heads(
-        self, frontier: Frontier, notes: list[tuple[Checkpoint, str]], roots: dict[int, bytes], *, trusted: bool
-    ) -> None:
-        size, nodes = self.log.frontier(self.namespace)
-        if (size, tuple(nodes)) != (frontier.size, frontier.nodes):
-            self.wrong(-1, "frontier", f"the stored frontier (size {size}) is not that of the {frontier.size} records")
-        for note, what in notes:
-            if note.size > frontier.size:
-                self.wrong(
-                    frontier.size,
-                    "truncated",
-                    f"a {what} says that the log had {note.size} records; {frontier.size} are left",
-                )
-            elif roots[note.size] != note.root:
-                self.wrong(-1, "rewritten", f"the first {note.size} records are not those that a {what} signs")
-            elif trusted:
-                self.signed = max(self.signed, note.size)
-        unseen = [_range(first, stop) for first, stop in _joined(part for note, _ in notes for part in note.unseen)]
-        if unseen:
-            more = f" and {len(unseen) - SHOWN} more stretches" if len(unseen) > SHOWN else ""
-            told = (
-                f"records {', '.join(unseen[:SHOWN])}{more} were signed by a process that had not written them itself"
-            )
-            self.remarks.append(told)
-
     def _gone(self) -> tuple[Erased, ...]:
         erased: list[Erased] = []
         for seq, name in sorted(self.missing):
@@ -403,24 +290,6 @@ class _Check:
 
     def _has(self, seq: int, name: str) -> bool:
         return any(name in row.private for row in self.log.read(self.namespace, seq, seq + 1))
-
-
-def _joined(parts: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Stretches that touch as one, in order."""
-    joined: list[tuple[int, int]] = []
-    for first, stop in sorted(parts):
-        if joined and first <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(stop, joined[-1][1]))
-        else:
-            joined.append((first, stop))
-    return joined
-
-
-def _range(first: int, stop: int) -> str:
-    """Numbers of records as an auditor writes them: ``41..44``."""
-    if stop <= first:
-        return ""
-    return f"{first}" if stop == first + 1 else f"{first}..{stop - 1}"
 
 
 def _bytes_of(record: str | bytes) -> bytes:

@@ -300,10 +300,11 @@ def told(error: Exception) -> int:
     if isinstance(error, UnicodeEncodeError) and "surrogates" in error.reason:
         print("an argument is not UTF-8. Set the terminal to UTF-8", file=sys.stderr)
         return WRONG_USE
+    from ..actors import ActorError
     from ..audit.checkpoint import NoteError
     from .opening import UnknownNamespace
 
-    if isinstance(error, IntakeError | SettingsError | EditError | NoteError | UnknownNamespace):
+    if isinstance(error, IntakeError | SettingsError | EditError | ActorError | NoteError | UnknownNamespace):
         print(error, file=sys.stderr)
         return WRONG_USE
     if isinstance(error, RuleError):

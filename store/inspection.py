@@ -12,13 +12,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import RowMapping, and_, case, exists, select
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    RowMapping,
+    Select,
+    and_,
+    bindparam,
+    case,
+    exists,
+    literal_column,
+    select,
+)
 
 from ..model import MemoryItem, Turn
 from . import guards
 from .codec import content_digest, item_columns, proposal_digest, read_item, read_proposal, read_turn
 from .reading import Reading
 from .search import terms, text_of
+from .statements import Statement
 from .tables import (
     CHECKPOINTS,
     DECISIONS,
@@ -36,6 +48,11 @@ from .tables import (
     stamp,
 )
 
+_HAS_ITEM = Statement(
+    select(ITEMS.c.item_id)
+    .where(ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.item_id == bindparam("item"))
+    .limit(literal_column("1"))
+)
 _COLUMNS = ("action", "reason", "item", "target", "turn_id", "ordinal", "turn")  # of a decision, repeated by its body
 
 
@@ -76,6 +93,8 @@ class KeptItem:
     written_by: str
     decision: int
     wrong: tuple[str, ...]
+    before: MemoryItem | None  # of a version that no decision wrote: the one before it
+    first: tuple[int | None, str | None]  # row and principal of the first version
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +140,7 @@ class Inspection(Reading):
             .where(DECISIONS.c.namespace == self.namespace)
             .order_by(DECISIONS.c.seq, DECISIONS.c.turn_id, DECISIONS.c.ordinal)
         )
-        for row in self.connection.execute(query).mappings():
+        for row in self._rows(query):
             fields, wrong = _object(row["body"])
             if fields is not None:
                 wrong += tuple(f"column {name} differs" for name in _COLUMNS if row[name] != fields.get(name))
@@ -140,39 +159,65 @@ class Inspection(Reading):
         return tuple(self.connection.execute(query.order_by(TURNS.c.turn_id)).scalars())
 
     def items_kept(self) -> Iterator[KeptItem]:
-        """All item versions, of each item the newest first."""
+        """All item versions, in the order in which they say they were written."""
+        later, first, before, turn, replaced = (
+            ITEMS.alias("later"), ITEMS.alias("first"), ITEMS.alias("before"), TURNS.alias("turn"), TURNS.alias("next"),
+        )  # fmt: skip
+
+        def version(of: FromClause, number: ColumnElement[Any]) -> ColumnElement[bool]:
+            mine = and_(of.c.namespace == ITEMS.c.namespace, of.c.item_id == ITEMS.c.item_id)
+            return and_(mine, of.c.version == number)
+
         query = (
-            select(ITEMS, TURNS.c.received_at.label("received"), TURNS.c.principal.label("of_principal"))
-            .join_from(
+            select(
                 ITEMS,
-                TURNS,
-                and_(TURNS.c.namespace == ITEMS.c.namespace, TURNS.c.turn_id == ITEMS.c.written_by),
+                turn.c.received_at.label("received"),
+                turn.c.principal.label("of_principal"),
+                replaced.c.received_at.label("replaced"),
+                first.c.row.label("first_row"),
+                first.c.principal.label("first_principal"),
+                before.c.body.label("body_before"),
+            )
+            .join(turn, and_(turn.c.namespace == ITEMS.c.namespace, turn.c.turn_id == ITEMS.c.written_by), isouter=True)
+            .join(later, version(later, ITEMS.c.version + 1), isouter=True)
+            .join(
+                replaced, and_(replaced.c.namespace == later.c.namespace, replaced.c.turn_id == later.c.written_by),
                 isouter=True,
             )
+            .join(first, version(first, literal_column("1")), isouter=True)
+            .join(before, and_(ITEMS.c.decision < 0, version(before, ITEMS.c.version - 1)), isouter=True)
             .where(ITEMS.c.namespace == self.namespace)
-            .order_by(ITEMS.c.item_id, ITEMS.c.version.desc())
-        )
-        next_id, next_written = "", None
-        for row in self.connection.execute(query).mappings():
-            replaced = next_written if row["item_id"] == next_id else None
-            next_id, next_written = row["item_id"], row["received"]
+            .order_by(ITEMS.c.row)
+        )  # fmt: skip
+        for row in self._rows(query):
             wrong: list[str] = []
             item: MemoryItem | None = None
+            before_it: MemoryItem | None = None
             try:
                 item = read_item(row["body"])
-                wanted = {**item_columns(item), "written_at": row["received"], "replaced_at": replaced}
+                wanted = {**item_columns(item), "written_at": row["received"], "replaced_at": row["replaced"]}
                 if row["version"] == 1:
                     wanted["principal"] = row["of_principal"]
                 differ = sorted(name for name, value in wanted.items() if row[name] != value)
                 wrong += [f"column {name} is not as it was written" for name in differ]
                 if not isinstance(row["body"], str):
                     wrong.append("its body is not stored as text")
+                before_it = read_item(row["body_before"]) if row["body_before"] is not None else None
             except Exception as error:  # whatever a hand put there
                 wrong.append(f"its body cannot be read ({_short(error)})")
             yield KeptItem(
                 *(row["item_id"], row["version"], item, row["row"], row["ordinal"], row["principal"]),
-                *(row["written_by"], row["decision"], tuple(wrong)),
+                *(row["written_by"], row["decision"], tuple(wrong), before_it),
+                (row["first_row"], row["first_principal"]),
             )
+
+    def has_item(self, item_id: str) -> bool:
+        """Whether there is any version of an item."""
+        return _HAS_ITEM.first(self.connection, namespace=self.namespace, item=item_id) is not None
+
+    def _rows(self, query: Select[Any]) -> Iterator[RowMapping]:
+        """The rows of a query of any length, a thousand at a time."""
+        yield from self.connection.execute(query.execution_options(yield_per=1000)).mappings()
 
     def proposals_kept(self) -> Iterator[KeptProposal]:
         """All suggestions, in the order in which each turn made them."""
@@ -237,34 +282,40 @@ class Inspection(Reading):
         return tuple(self.connection.execute(select(RUNTIMES.c.digest).order_by(RUNTIMES.c.digest)).scalars())
 
     def misindexed(self) -> int:
-        """How many items the search index does not hold as they are, and entries of items that are not there."""
-        wanted: dict[int, tuple[str, MemoryItem]] = {}
-        newest = select(ITEMS.c.ordinal, ITEMS.c.body).where(
-            ITEMS.c.namespace == self.namespace, ITEMS.c.replaced_at.is_(None)
+        """How many items the search index does not hold as they are, and entries of items that are not there.
+
+        Items, texts and terms are read side by side in the order of the items' numbers.
+        """
+        newest = (
+            select(ITEMS.c.ordinal, ITEMS.c.body)
+            .where(ITEMS.c.namespace == self.namespace, ITEMS.c.replaced_at.is_(None))
+            .order_by(ITEMS.c.ordinal)
         )
-        for ordinal, body in self.connection.execute(newest):
+        texts = (
+            select(TEXTS.c.ordinal, TEXTS.c.entity, TEXTS.c.length)
+            .where(TEXTS.c.namespace == self.namespace)
+            .order_by(TEXTS.c.ordinal, TEXTS.c.entity)
+        )
+        postings = (
+            select(TERMS.c.ordinal, TERMS.c.entity, TERMS.c.term, TERMS.c.count)
+            .where(TERMS.c.namespace == self.namespace)
+            .order_by(TERMS.c.ordinal, TERMS.c.entity)
+        )
+        lengths = _Grouped((row["ordinal"], (row["entity"], row["length"])) for row in self._rows(texts))
+        terms_of = _Grouped(
+            (row["ordinal"], (row["entity"], row["term"], row["count"])) for row in self._rows(postings)
+        )
+        wrong = 0
+        for row in self._rows(newest):
+            held, length = terms_of.at(row["ordinal"]), lengths.at(row["ordinal"])
             try:
-                item = read_item(body)
+                item = read_item(row["body"])
             except Exception:  # told elsewhere
                 continue
-            wanted[ordinal] = (column(item.entity), item)
-        held: dict[tuple[int, str], Counter[str]] = {}
-        query = select(TERMS.c.ordinal, TERMS.c.entity, TERMS.c.term, TERMS.c.count)
-        for ordinal, entity, term, count in self.connection.execute(query.where(TERMS.c.namespace == self.namespace)):
-            held.setdefault((ordinal, entity), Counter())[term] = count
-        lengths: dict[tuple[int, str], int] = {
-            (ordinal, entity): length
-            for ordinal, entity, length in self.connection.execute(
-                select(TEXTS.c.ordinal, TEXTS.c.entity, TEXTS.c.length).where(TEXTS.c.namespace == self.namespace)
-            )
-        }
-        wrong = 0
-        for ordinal, (entity, item) in wanted.items():
-            counted = Counter(terms(text_of(item)))
-            key = (ordinal, entity)
-            if held.pop(key, Counter()) != counted or lengths.pop(key, -1) != counted.total():
-                wrong += 1
-        return wrong + len({*held, *lengths})
+            entity, counted = column(item.entity), Counter(terms(text_of(item)))
+            fits = sorted(held) == sorted((entity, term, count) for term, count in counted.items())
+            wrong += not (fits and length == [(entity, counted.total())])
+        return wrong + max(terms_of.left(), lengths.left())
 
     def _turn(self, row: RowMapping) -> KeptTurn:
         """The turn that stands beside its first decision."""
@@ -285,6 +336,32 @@ class Inspection(Reading):
         except Exception as error:  # whatever a hand put there
             wrong.append(f"it cannot be read ({_short(error)})")
         return KeptTurn(row["turn_id"], turn, row["said_text"] is None, keyed, tuple(wrong))
+
+
+class _Grouped:
+    """Rows by rising number, asked for by rising number; those asked for by none are counted."""
+
+    def __init__(self, rows: Iterator[tuple[int, Any]]) -> None:
+        self._rows = rows
+        self._next = next(rows, None)
+        self._strays = 0
+
+    def at(self, number: int) -> list[Any]:
+        """The rows of a number."""
+        found: list[Any] = []
+        while self._next is not None and self._next[0] <= number:
+            if self._next[0] == number:
+                found.append(self._next[1])
+            else:
+                self._strays += 1
+            self._next = next(self._rows, None)
+        return found
+
+    def left(self) -> int:
+        """How many rows nobody asked for, once the last has been asked for."""
+        rest = (0 if self._next is None else 1) + sum(1 for _ in self._rows)
+        self._next = None
+        return self._strays + rest
 
 
 def _object(body: Any) -> tuple[Mapping[str, Any] | None, tuple[str, ...]]:

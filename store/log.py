@@ -10,12 +10,13 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from .errors import StoreError
 from .statements import Columns, Insert, Statement
-from .tables import CHECKPOINTS, ERASURES, NAMESPACES, PRIVATE, RECORDS, SUBTREES
+from .tables import ACTS, CHECKPOINTS, ERASURES, NAMESPACES, PRIVATE, RECORDS, SUBTREES
 
 _HASH = 32
 _PAGE = 1000  # records read at once: a log of a million is verified in constant memory
 _ADD_RECORD = Insert(RECORDS, "namespace", "seq", "record", "leaf")
 _ADD_PRIVATE = Insert(PRIVATE, "namespace", "seq", "field", "value", "salt")
+_ADD_ACT = Insert(ACTS, "namespace", "seq", "kind")
 _ADD_SUBTREE = Insert(SUBTREES, "namespace", "level", "number", "hash")
 _LEAVES = Statement(
     select(RECORDS.c.seq, RECORDS.c.leaf)
@@ -60,6 +61,10 @@ class NewRow(Protocol):
     @property
     def private(self) -> Mapping[str, PrivateValue]:
         """Field name → value and salt."""
+
+    @property
+    def act(self) -> str | None:
+        """The kind of a record that is no decision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +148,7 @@ class Log:
             for name, each in sorted(row.private.items())
         ]
         self._add(_ADD_PRIVATE, private)
+        self._add(_ADD_ACT, [(namespace, row.seq, row.act) for row in rows if row.act is not None])
         if self._pending.records is not None:
             self._pending.records += len(rows)
 
@@ -249,6 +255,13 @@ class Log:
             insert(CHECKPOINTS),
             [{"namespace": namespace, "number": 0 if number is None else number + 1, "size": size, "note": note}],
         )
+
+    def acts(self, *kinds: str) -> tuple[int, ...]:
+        """The numbers of records that are no decisions, of these kinds (all when none is named), in order."""
+        query = select(ACTS.c.seq).where(ACTS.c.namespace == self._namespace)
+        if kinds:
+            query = query.where(ACTS.c.kind.in_(kinds))
+        return tuple(self._connection.execute(query.order_by(ACTS.c.seq)).scalars())
 
     def records_of(self, seqs: Iterable[int]) -> tuple[KeptRow, ...]:
         """Single records by their numbers, in order."""

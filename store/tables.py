@@ -215,6 +215,19 @@ class SubtreeRow(Row, table=True):
     hash: bytes = Field(sa_type=LargeBinary)
 
 
+class ActRow(Row, table=True):
+    """A record that is no decision about a turn, by kind: wordings, exports, erasures are found without a search."""
+
+    __tablename__ = "acts"
+    __table_args__ = (
+        ForeignKeyConstraint(["namespace", "seq"], ["records.namespace", "records.seq"]),
+        Index(None, "namespace", "kind", "seq"),
+    )
+    namespace: str = _key()
+    seq: int = Field(primary_key=True, sa_type=NUMBER)
+    kind: str = _words()
+
+
 class ErasureRow(Row, table=True):
     """A personal value that a record has decided to erase: the door through which it may be deleted (guards.py)."""
 
@@ -312,6 +325,7 @@ PROPOSALS = METADATA.tables["proposals"]
 RECORDS = METADATA.tables["records"]
 PRIVATE = METADATA.tables["private_values"]
 SUBTREES = METADATA.tables["subtrees"]
+ACTS = METADATA.tables["acts"]
 ERASURES = METADATA.tables["erasures"]
 CHECKPOINTS = METADATA.tables["checkpoints"]
 RULESETS = METADATA.tables["rulesets"]

@@ -328,7 +328,7 @@ def test_an_item_that_was_changed_by_hand_is_found() -> None:
 
 
 def reworded(log: MemoryLog, answer: str, outcome: str = "accepted") -> None:
-    entry = Entry("polish", {"item": "i-0", "outcome": outcome}, {"answer": answer})
+    entry = Entry("rewrite", {"item": "i-0", "outcome": outcome}, {"answer": answer})
     LEDGER.append(log, NAMESPACE, [entry], recorded_at=NOON)
 
 
@@ -359,7 +359,7 @@ def test_a_rewriting_is_no_cover_for_another_value() -> None:
     log = filled(1)
     reworded(log, "The budget is 80,000.")
     forged = NEXT.model_copy(update={"value": MoneyValue(amount="90000", currency="CNY")})
-    assert codes(check(log, items=[item(0), forged])) == [(0, "item")]
+    assert codes(check(log, items=[item(0), forged])) == [(-1, "item")]
 
 
 def test_a_sentence_changed_by_hand_is_found() -> None:
@@ -373,9 +373,16 @@ def test_an_item_that_was_deleted_is_found() -> None:
 
 def test_a_deleted_item_that_only_a_bare_decision_names_is_found() -> None:
     log = MemoryLog()
-    LEDGER.append(log, NAMESPACE, [decision_entry(decision(0))], recorded_at=NOON)
+    LEDGER.append(log, NAMESPACE, [decision_entry(decision(0), [item(0)])], recorded_at=NOON)
+    LEDGER.append(log, NAMESPACE, [decision_entry(decision(0, turn_id="t-1"))], recorded_at=NOON)
     assert check(log, items=[item(0)]).ok
-    assert codes(check(log, items=[])) == [(0, "item")]
+    assert codes(check(log, items=[])) == [(0, "item"), (1, "item")]
+
+
+def test_an_item_that_a_decision_names_and_none_wrote_is_found() -> None:
+    log = MemoryLog()
+    LEDGER.append(log, NAMESPACE, [decision_entry(decision(0))], recorded_at=NOON)
+    assert codes(check(log, items=[item(0)])) == [(-1, "item")]
 
 
 def test_nothing_is_written_on_after_a_damaged_frontier() -> None:
@@ -414,10 +421,10 @@ def test_a_record_with_a_wrong_number_of_its_own_is_found() -> None:
 @pytest.mark.parametrize(
     "entry",
     [
-        Entry("erasure", {}),
-        Entry("erasure", {"ground": "g", "fields": [1]}),
-        Entry("decision", {"written": 3}),
-        Entry("decision", {"written": ["i/1"]}, {"written": ["not a version"]}),
+        Entry("erase", {}),
+        Entry("erase", {"ground": "g", "fields": [1]}),
+        Entry("add", {"written": 3}),
+        Entry("add", {"written": ["i/1"]}, {"written": ["not a version"]}),
     ],
 )
 def test_a_well_hashed_record_without_sense_is_a_finding_not_a_crash(entry: Entry) -> None:

@@ -122,13 +122,13 @@ def test_an_erased_decision_comes_back_without_what_was_personal() -> None:
 
 
 def test_a_record_that_is_no_decision_is_not_read_as_one() -> None:
-    record, private = seal(Entry("erasure", {"ground": "art-17", "fields": []}))
-    with pytest.raises(KeyError, match="erasure"):
+    record, private = seal(Entry("erase", {"ground": "art-17", "fields": []}))
+    with pytest.raises(KeyError, match="erase"):
         read_record(record).decision(private)
 
 
 def test_a_record_of_another_format_is_refused() -> None:
-    record, _ = seal(Entry("erasure", {}))
+    record, _ = seal(Entry("erase", {}))
     with pytest.raises(RecordError, match="format 2"):
         read_record(record.replace('"format":1', '"format":2'))
 

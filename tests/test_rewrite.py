@@ -167,7 +167,7 @@ def test_a_silent_endpoint_leaves_the_template_and_a_record(url: str, extraction
 @pytest.mark.parametrize("model", ["good", "negated", "hangs"])
 def test_every_call_is_a_ledger_entry_whose_words_lie_beside_it(url: str, model: str, extraction: Extraction) -> None:
     result = polished(url, model, extraction, timeout=0.5)
-    entry = Entry("polish", result.content, result.private)
+    entry = Entry("rewrite", result.content, result.private)
     record = canonical(dict(entry.content))
     assert '"temperature":0' in record
     assert "80,000" not in record

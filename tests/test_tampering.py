@@ -91,7 +91,7 @@ def test_a_store_that_nobody_touched_verifies_with_everything_it_holds(reading: 
     assert report.lines()[-1] == "verified"
     assert report.counts["turns"] == len(SAID) + 1
     assert report.counts["suggestions"] >= 1
-    assert report.counts["decisions in memory"] == report.counts["of kind decision"] == report.size
+    assert report.counts["decisions in memory"] == report.counts["decisions"] == report.size
 
 
 # SQL that changes a store behind the back of its log, and the code of the finding that must name it.

@@ -37,6 +37,23 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("namespace", "seq", "field", name=op.f("pk_erasures")),
     )
+    op.create_table(
+        "acts",
+        sa.Column("namespace", WORDS, nullable=False),
+        sa.Column("seq", NUMBER, nullable=False),
+        sa.Column("kind", WORDS, nullable=False),
+        sa.ForeignKeyConstraint(
+            ["namespace", "seq"], ["records.namespace", "records.seq"], name=op.f("fk_acts_records")
+        ),
+        sa.PrimaryKeyConstraint("namespace", "seq", name=op.f("pk_acts")),
+    )
+    op.create_index(op.f("ix_acts_namespace_kind_seq"), "acts", ["namespace", "kind", "seq"], unique=False)
+    records = sa.table("records", sa.column("namespace"), sa.column("seq"), sa.column("record"))
+    acts = sa.table("acts", sa.column("namespace"), sa.column("seq"), sa.column("kind"))
+    for former, kind in (("erasure", "erase"), ("polish", "rewrite")):
+        found = records.c.record.like(f'%"format":1,"kind":"{former}","namespace":%')
+        chosen = sa.select(records.c.namespace, records.c.seq, sa.literal(kind)).where(found)
+        op.get_bind().execute(sa.insert(acts).from_select(["namespace", "seq", "kind"], chosen))
     for statement in statements(op.get_bind().dialect.name):
         op.get_bind().exec_driver_sql(statement)
 
@@ -51,5 +68,6 @@ def downgrade() -> None:
         names = "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'keep_%'"
         for name in connection.exec_driver_sql(names).scalars().all():
             connection.exec_driver_sql(f"DROP TRIGGER {name}")
+    op.drop_table("acts")
     op.drop_table("erasures")
     op.drop_table("subtrees")
