@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo
 
 Status = Literal["draft", "active", "retired"]
 Language = Literal["zh", "en", "any"]
+Severity = Literal["error", "warning"]
 
 
 # Validation context of data that have passed before under the same code: what is costly is not tried again.
@@ -22,9 +23,9 @@ def passed_before(info: ValidationInfo) -> bool:
 
 
 class Model(BaseModel):
-    """Base of every model read from a rule file: unknown keys are errors, nothing changes after loading."""
+    """Base of every model read from a rule file: unknown keys are errors, text is no number, nothing changes later."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, str_strip_whitespace=False)
 
 
 class Title(Model):
@@ -37,8 +38,8 @@ class Title(Model):
 class Effective(Model):
     """The days on which a rule counts; open ends are left out."""
 
-    since: date | None = Field(None, alias="from", description="First day.")
-    until: date | None = Field(None, description="Last day.")
+    since: date | None = Field(None, alias="from", strict=False, description="First day.")
+    until: date | None = Field(None, strict=False, description="Last day.")
 
 
 class InlineTest(Model):
@@ -79,6 +80,9 @@ class RuleFile(Model):
     references: list[str] = Field(default_factory=list, description="Laws, standards or tickets behind it.")
     effective: Effective | None = Field(None, description="Days on which it counts; none: always.")
     related: list[str] = Field(default_factory=list, description="Ids of rules to read with it.")
+    accepts: dict[str, str] = Field(
+        default_factory=dict, description="Lint checks that do not count here: id of the check → why it is meant so."
+    )
     tests: list[InlineTest] = Field(default_factory=list, description="Sentences and what becomes of them.")
     changelog: list[Change] = Field(default_factory=list, description="What each version changed.")
 
@@ -97,17 +101,32 @@ class RuleFile(Model):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """One thing wrong with a rule file, at its place (lines and columns from 1)."""
+    """One thing wrong with a rule file, at its place (lines and columns from 1).
+
+    ``check`` is the id under which docs/rule-checks.md explains it; a warning is no reason to refuse the file.
+    """
 
     file: str
     line: int
     column: int
     message: str
     way_out: str = ""
+    check: str = ""
+    severity: Severity = "error"
 
     def __str__(self) -> str:
+        opened = "warning: " if self.severity == "warning" else ""
         end = f". {self.way_out}" if self.way_out else ""
-        return f"{self.file}:{self.line}:{self.column}: {self.message}{end}"
+        named = f" [{self.check}]" if self.check else ""
+        return f"{self.file}:{self.line}:{self.column}: {opened}{self.message}{end}{named}"
+
+
+class Refused(ValueError):
+    """What a model refuses in a field, with the id of the check that explains it."""
+
+    def __init__(self, message: str, check: str) -> None:
+        self.check = check
+        super().__init__(message)
 
 
 class RuleError(ValueError):

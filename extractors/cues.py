@@ -12,7 +12,7 @@ import re2
 from pydantic import Field, ValidationInfo, model_validator
 
 from ..model import CueKind, Speaker
-from ..rulefile import Language, Model, RuleFile, passed_before
+from ..rulefile import Language, Model, Refused, RuleFile, passed_before
 from ..values import Kind
 from .vocabulary import VocabularyFile
 from .words import Signs, lazy, linear, spans
@@ -119,7 +119,7 @@ class CueFile(CueSpec, RuleFile):
                 try:
                     linear(_expand(pattern, self.define))
                 except re2.error as error:
-                    raise ValueError(f"pattern {pattern!r}: {error}") from None
+                    raise Refused(f"pattern {pattern!r}: {error}", "pattern-not-linear") from None
         return self
 
     def family(self, name: str | None) -> CueSpec:

@@ -8,7 +8,7 @@ from typing import Literal
 import re2
 from pydantic import Field, model_validator
 
-from ..rulefile import Language, RuleFile
+from ..rulefile import Language, Refused, RuleFile
 from .words import linear
 
 Scalar = str | int | bool
@@ -38,7 +38,7 @@ class VocabularyFile(RuleFile):
             try:
                 linear(source)
             except re2.error as error:
-                raise ValueError(f"pattern {name!r}: {error}") from None
+                raise Refused(f"pattern {name!r}: {error}", "pattern-not-linear") from None
         if not self.words and not self.labels and not self.patterns:
             raise ValueError("a vocabulary needs words, labels or patterns")
         return self

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+import re2
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from ..extractors.words import lazy
+from ..extractors.words import lazy, linear
 from ..model import Act, CueKind, Speaker
-from ..rulefile import Language, Model, RuleFile, passed_before
+from ..rulefile import Language, Model, Refused, RuleFile, passed_before
 from ..values import VALUE_TYPES, Bound, TimeType
 from .shape_names import Shape
 
@@ -145,6 +146,11 @@ class CaptureFile(RuleFile):
                 re.compile(phrase_pattern(phrase, 60, ()).pattern, re.IGNORECASE)
             except re.error as error:
                 raise ValueError(f"phrase {phrase!r} cannot be read: {error}") from None
+        if self.take.like:
+            try:
+                linear(self.take.like)
+            except re2.error as error:
+                raise Refused(f"pattern {self.take.like!r}: {error}", "pattern-not-linear") from None
         return self
 
     def condition(self) -> ValueCondition | None:

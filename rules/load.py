@@ -27,7 +27,18 @@ from .ruleset import Ruleset, set_digest
 from .schema import located, references, validate
 from .slots import SlotFile
 
-__all__ = ["LOCK", "Read", "Ruleset", "build", "check_lock", "load", "read_folder", "read_packs", "write_lock"]
+__all__ = [
+    "LOCK",
+    "Read",
+    "Ruleset",
+    "build",
+    "check_lock",
+    "load",
+    "read_folder",
+    "read_packs",
+    "survey",
+    "write_lock",
+]
 
 # Kinds whose rules are asked on which day they count; a day on any other would be a promise that nobody keeps.
 DATED = frozenset({"gate"})
@@ -52,6 +63,19 @@ def load(folders: Sequence[Path | str] = (), packs: bool = True) -> Ruleset:
     for number, folder in enumerate(folders, start=1):
         reads.extend(read_folder(Path(folder), problems, layer=number))
     return _ruleset(reads, problems, trusting=True)
+
+
+def survey(folders: Sequence[Path | str] = (), packs: bool = True) -> tuple[Ruleset, list[Problem]]:
+    """The set of those files that can be used, and all that is wrong with the others; nothing is raised.
+
+    For looking at a folder that is being written: a file that names a broken one is left out with it, unremarked.
+    """
+    problems: list[Problem] = []
+    reads = list(read_packs(problems)) if packs else []
+    for number, folder in enumerate(folders, start=1):
+        reads.extend(read_folder(Path(folder), problems, layer=number))
+    ruleset = _collected(list(parse(reads, trusting=True)), problems, checked=False)
+    return ruleset, sorted(set(problems))
 
 
 def build(sources: Mapping[str, str], digest: str | None = None) -> Ruleset:
@@ -99,16 +123,18 @@ def read_folder(folder: Path, problems: list[Problem], layer: int = 1) -> Iterat
     elif folder.is_dir():
         paths = list(_rule_paths(folder, problems))
         if not paths:
-            problems.append(Problem(str(folder), 1, 1, "no rule file in this folder", "Rule files end in .yaml."))
+            problems.append(
+                Problem(str(folder), 1, 1, "no rule file in this folder", "Rule files end in .yaml.", "not-read")
+            )
     else:
-        problems.append(Problem(str(folder), 1, 1, "no such folder", "Check the path given as rules."))
+        problems.append(Problem(str(folder), 1, 1, "no such folder", "Check the path given as rules.", "not-read"))
         return
     for path in paths:
         try:
             raw = path.read_bytes()
         except OSError as error:
             said = f"cannot be read: {error.strerror or error}"
-            problems.append(Problem(str(path), 1, 1, said, "Check that it exists and may be read."))
+            problems.append(Problem(str(path), 1, 1, said, "Check that it exists and may be read.", "not-read"))
             continue
         yield from _decoded(layer, str(path), raw, problems)
 
@@ -116,7 +142,9 @@ def read_folder(folder: Path, problems: list[Problem], layer: int = 1) -> Iterat
 def _rule_paths(folder: Path, problems: list[Problem]) -> Iterator[Path]:
     def unreadable(error: OSError) -> None:
         said = f"cannot be read: {error.strerror or error}"
-        problems.append(Problem(str(error.filename or folder), 1, 1, said, "Check the permissions of the folder."))
+        problems.append(
+            Problem(str(error.filename or folder), 1, 1, said, "Check the permissions of the folder.", "not-read")
+        )
 
     found: list[Path] = []
     for where, below, names in os.walk(folder, onerror=unreadable):
@@ -129,14 +157,14 @@ def _rule_paths(folder: Path, problems: list[Problem]) -> Iterator[Path]:
                 found.append(path)
             elif path.suffix.lower() in (".yml", ".yaml"):
                 said = f"the file ends in {path.suffix} and would be overlooked"
-                problems.append(Problem(str(path), 1, 1, said, "Rename it so that it ends in .yaml."))
+                problems.append(Problem(str(path), 1, 1, said, "Rename it so that it ends in .yaml.", "not-read"))
     return iter(sorted(found))
 
 
 def _decoded(layer: int, shown: str, raw: bytes, problems: list[Problem]) -> Iterator[Read]:
     """The text with plain line ends and without a byte order mark; a problem when it is not UTF-8."""
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        problems.append(Problem(shown, 1, 1, "the file is UTF-16, not UTF-8", "Save it as UTF-8."))
+        problems.append(Problem(shown, 1, 1, "the file is UTF-16, not UTF-8", "Save it as UTF-8.", "not-read"))
         return
     try:
         text = raw.decode("utf-8-sig")
@@ -145,7 +173,8 @@ def _decoded(layer: int, shown: str, raw: bytes, problems: list[Problem]) -> Ite
         line = before.count(b"\n") + 1
         column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
         said = f"the byte 0x{raw[error.start]:02x} is not UTF-8"
-        problems.append(Problem(shown, line, column, said, "Save the file as UTF-8 (a Chinese editor may use GBK)."))
+        way_out = "Save the file as UTF-8 (a Chinese editor may use GBK)."
+        problems.append(Problem(shown, line, column, said, way_out, "not-read"))
         return
     yield Read(layer, shown, text.replace("\r\n", "\n").replace("\r", "\n"))
 
@@ -158,27 +187,37 @@ def _ruleset(reads: Iterable[Read], problems: list[Problem], trusting: bool) -> 
 
 
 def _checked(parsed_reads: Sequence[tuple[Read, Parsed]], problems: list[Problem], checked: bool) -> Ruleset:
-    """The rule set of parsed files; ``checked``: all of them have passed together before, with this code."""
+    """The rule set of parsed files, all sound; ``checked``: they have passed together before, with this code."""
+    ruleset = _collected(parsed_reads, problems, checked)
+    if problems:
+        raise RuleError(list(dict.fromkeys(problems)))
+    return ruleset
+
+
+def _collected(parsed_reads: Sequence[tuple[Read, Parsed]], problems: list[Problem], checked: bool) -> Ruleset:
+    """The rule set of the sound ones among parsed files; what is wrong with the others is added to ``problems``."""
     rules: list[_Rule] = []
+    broken: set[str] = set()
     for read, parsed in parsed_reads:
         if not isinstance(parsed.data, dict):
             problems.extend(read.source.problems)
+            broken |= _meant_ids(read)
             continue
         rule, complaints = validate(parsed.data, checked=checked)
         problems.extend(located(read.source, *complaint) for complaint in complaints)
         if rule is not None and rule.effective is not None and rule.kind not in DATED:
             said = f"`effective` has no effect on a {rule.kind}"
             way_out = "Publish a release with the rule on its first day, and one without it after its last."
-            problems.append(located(read.source, ("effective",), True, said, way_out))
-        if rule is not None:
+            problems.append(located(read.source, ("effective",), True, said, way_out, "days-without-effect"))
+        if rule is None:
+            broken |= _meant_ids(read)
+        else:
             rules.append(_Rule(read, rule, parsed))
     notes: list[str] = []
     active = _layered(rules, problems, notes)
     if not checked:
-        _check_references(active, problems)
+        _check_references(active, broken, problems)
         _check_table(active, problems)
-    if problems:
-        raise RuleError(list(dict.fromkeys(problems)))
     contents = {name: (found.rule.version, found.digest) for name, found in active.items()}
     return Ruleset(
         digest=set_digest(contents),
@@ -188,6 +227,11 @@ def _checked(parsed_reads: Sequence[tuple[Read, Parsed]], problems: list[Problem
         contents=contents,
         notes=tuple(notes),
     )
+
+
+def _meant_ids(read: Read) -> set[str]:
+    """The id that a broken file means to have, and its slot: what names them is not to blame."""
+    return {line.partition(":")[2].strip(" \"'") for line in read.text.split("\n") if line.startswith(("id:", "slot:"))}
 
 
 def _layered(rules: Sequence[_Rule], problems: list[Problem], notes: list[str]) -> dict[str, _Rule]:
@@ -202,7 +246,9 @@ def _layered(rules: Sequence[_Rule], problems: list[Problem], notes: list[str]) 
         for other in versions[1:]:
             if other.rule.kind != first.rule.kind:
                 said = f"{name!r} is a {first.rule.kind} in {first.read.shown} and a {other.rule.kind} here"
-                problems.append(located(other.read.source, ("kind",), False, said, "Give it an id of its own."))
+                problems.append(
+                    located(other.read.source, ("kind",), False, said, "Give it an id of its own.", "id-reused")
+                )
         counting = [found for found in versions if found.rule.status != "draft"]
         if not counting:
             continue
@@ -222,24 +268,41 @@ def _check_same_version(versions: Sequence[_Rule], problems: list[Problem]) -> N
         if first.digest != found.digest:
             said = f"{found.rule.ref} also stands in {first.read.shown} and says something else"
             way_out = "Raise `version` to override it, or use an id of your own."
-            problems.append(located(found.read.source, ("version",), False, said, way_out))
+            problems.append(located(found.read.source, ("version",), False, said, way_out, "id-reused"))
 
 
-def _check_references(active: Mapping[str, _Rule], problems: list[Problem]) -> None:
-    vocabularies = {name for name, found in active.items() if found.rule.kind == "vocabulary"}
+def _check_references(active: dict[str, _Rule], broken: set[str], problems: list[Problem]) -> None:
+    """Complain of names that nothing has, and take the rules that name them out."""
     slots: dict[str, _Rule] = {}
     for found in active.values():
         if isinstance(found.rule, SlotFile):
             first = slots.setdefault(found.rule.slot, found)
             if first is not found:
                 said = f"the slot {found.rule.slot!r} is also defined by {first.rule.ref}"
-                problems.append(located(found.read.source, ("slot",), False, said, "One slot has one file."))
-    known = {"vocabulary": vocabularies, "slot": slots.keys() | {"none"}}
-    for found in active.values():
-        for path, what, name in references(found.parsed.data):
-            if name not in known[what]:
-                way_out = _similar(name, known[what]) or f"Add the {what} file, or correct the name."
-                problems.append(located(found.read.source, path, False, f"unknown {what} {name!r}", way_out))
+                problems.append(
+                    located(found.read.source, ("slot",), False, said, "One slot has one file.", "id-reused")
+                )
+    missing = set(broken)
+    while True:
+        vocabularies = {name for name, found in active.items() if found.rule.kind == "vocabulary"}
+        named = {found.rule.slot for found in active.values() if isinstance(found.rule, SlotFile)}
+        known = {"vocabulary": vocabularies, "slot": named | {"none"}}
+        gone: list[str] = []
+        for found in active.values():
+            for path, what, name in references(found.parsed.data):
+                if name in known[what]:
+                    continue
+                if name not in missing:
+                    way_out = _similar(name, known[what]) or f"Add the {what} file, or correct the name."
+                    check = {"slot": "unknown-slot", "vocabulary": "unknown-lexicon"}[what]
+                    said = f"unknown {what} {name!r}"
+                    problems.append(located(found.read.source, path, False, said, way_out, check))
+                gone.append(found.rule.id)
+        if not gone:
+            return
+        for name in gone:  # what names these in turn is not to blame
+            out = active.pop(name, None)
+            missing |= {name, out.rule.slot} if out is not None and isinstance(out.rule, SlotFile) else {name}
 
 
 def _similar(name: str, known: Iterable[str]) -> str:
@@ -255,11 +318,15 @@ def _check_table(active: Mapping[str, _Rule], problems: list[Problem]) -> None:
             name = file.row_name(index).partition("@")[0]
             if name in active:
                 said = f"this row would be called {name!r}, which is the id of another rule"
-                problems.append(located(active[file.id].read.source, ("rows", index), False, said, "Rename the row."))
+                problems.append(
+                    located(active[file.id].read.source, ("rows", index), False, said, "Rename the row.", "id-reused")
+                )
     table = table_of(policies)
     for place, row in enumerate(table[:-1]):
         if row.always:
             said = f"this row matches always and hides the {len(table) - place - 1} rows after it"
             way_out = "Only the last row of the last policy file (lowest priority) may have an empty `when`."
-            problems.append(located(active[row.file].read.source, ("rows", row.index), False, said, way_out))
+            problems.append(
+                located(active[row.file].read.source, ("rows", row.index), False, said, way_out, "never-reached")
+            )
             break

@@ -23,22 +23,26 @@ def check_lock(folder: Path) -> list[Problem]:
         locked = _read_lock(path)
     except (OSError, ValueError) as error:
         said = f"no readable lock: {error}"
-        return [Problem(str(path), 1, 1, said, "Write it with `recordari rules lock`.")]
+        return [Problem(str(path), 1, 1, said, "Write it with `recordari rules lock`.", "lock-behind")]
     problems: list[Problem] = []
     found = _entries(folder, problems)
     for name, (read, version, digest) in found.items():
         entry = locked.get(name)
         if entry is None:
-            problems.append(_at(read, "id", f"{name} is not in {LOCK}", "Write the lock again."))
+            problems.append(_at(read, "id", f"{name} is not in {LOCK}", "Write the lock again.", "lock-behind"))
         elif version < entry["version"]:
             said = f"{name} has version {version}, the lock has {entry['version']} already"
-            problems.append(_at(read, "version", said, "Versions only grow."))
+            problems.append(_at(read, "version", said, "Versions only grow.", "version-lowered"))
         elif version == entry["version"] and digest != entry["sha256"]:
             said = f"{name} changed and still has version {version}"
-            problems.append(_at(read, "version", said, f"Set `version: {version + 1}` and write the lock again."))
+            problems.append(
+                _at(
+                    read, "version", said, f"Set `version: {version + 1}` and write the lock again.", "changed-silently"
+                )
+            )
         elif version > entry["version"]:
             said = f"{name} has version {version}, the lock still {entry['version']}"
-            problems.append(_at(read, "version", said, "Write the lock again."))
+            problems.append(_at(read, "version", said, "Write the lock again.", "lock-behind"))
     problems.extend(_deleted(path, locked, found))
     return sorted(problems)
 
@@ -55,15 +59,19 @@ def write_lock(folder: Path) -> list[Problem]:
         try:
             locked = _read_lock(path)
         except (OSError, ValueError) as error:
-            return [Problem(str(path), 1, 1, f"no readable lock: {error}", "Restore it from version control.")]
+            return [
+                Problem(
+                    str(path), 1, 1, f"no readable lock: {error}", "Restore it from version control.", "lock-behind"
+                )
+            ]
         for name, (read, version, digest) in found.items():
             entry = locked.get(name)
             if entry is not None and (version < entry["version"]):
                 said = f"{name} has version {version}, the lock has {entry['version']} already"
-                problems.append(_at(read, "version", said, "Versions only grow."))
+                problems.append(_at(read, "version", said, "Versions only grow.", "version-lowered"))
             elif entry is not None and version == entry["version"] and digest != entry["sha256"]:
                 said = f"{name} changed and still has version {version}"
-                problems.append(_at(read, "version", said, f"Set `version: {version + 1}`."))
+                problems.append(_at(read, "version", said, f"Set `version: {version + 1}`.", "changed-silently"))
         problems.extend(_deleted(path, locked, found))
     if problems:
         return sorted(problems)
@@ -111,10 +119,11 @@ def _deleted(path: Path, locked: dict[str, Any], found: dict[str, Any]) -> list[
     for name in sorted(locked.keys() - found.keys()):
         line = next((number for number, row in enumerate(lines, start=1) if f'"{name}"' in row), 1)
         said = f"{name} was deleted; decisions still name it"
-        problems.append(Problem(str(path), line, 1, said, "Keep the file with `status: retired` and a new version."))
+        way_out = "Keep the file with `status: retired` and a new version."
+        problems.append(Problem(str(path), line, 1, said, way_out, "deleted"))
     return problems
 
 
-def _at(read: Read, key: str, message: str, way_out: str) -> Problem:
+def _at(read: Read, key: str, message: str, way_out: str, check: str) -> Problem:
     line, column = read.source.place((key,))
-    return Problem(read.shown, line, column, message, way_out)
+    return Problem(read.shown, line, column, message, way_out, check)

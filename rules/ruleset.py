@@ -155,6 +155,13 @@ class Ruleset:
                     shown.setdefault((concept, "zh" if HAN.search(word) else "en"), word)
         return shown
 
+    def nearest(self, name: str, kind: str) -> str:
+        """A question about the id of this kind that is most like an unknown one; empty when none is."""
+        import difflib
+
+        close = difflib.get_close_matches(name, sorted(n for n, file in self.files.items() if file.kind == kind), n=1)
+        return f"Did you mean {close[0]!r}?" if close else ""
+
     def problem(self, rule: str, path: Sequence[str | int], message: str, way_out: str = "") -> Problem:
         """Something wrong with a rule, at its place in the file; reads the file's text again to find it."""
         from .yamltext import YamlText

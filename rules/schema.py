@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from ..extractors.cues import CueFile
 from ..extractors.grammar import GrammarFile
 from ..extractors.vocabulary import VocabularyFile
-from ..rulefile import CHECKED, Problem, RuleFile
+from ..rulefile import CHECKED, Problem, Refused, RuleFile
 from .capture_file import CaptureFile
 from .gates import GateFile
 from .policy import PolicyFile
@@ -39,7 +39,7 @@ KINDS: dict[str, type[RuleFile]] = {
 }
 
 Steps = tuple[str | int, ...]
-Complaint = tuple[Steps, bool, str, str]  # path, whether its key is meant, message, way out
+Complaint = tuple[Steps, bool, str, str, str]  # path, whether its key is meant, message, way out, id of the check
 Reference = tuple[Steps, str, str]  # path, what is meant, name
 _REFERENCE = re.compile(r"@([a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*)")
 # What pydantic says, in the words of this house; anything else keeps pydantic's own message.
@@ -48,10 +48,12 @@ _PLAIN_WORDS = {
     "missing": "the key {key!r} is missing",
     "string_type": "should be text, not {given}",
     "int_type": "should be a whole number, not {given}",
+    "float_type": "should be a number, not {given}",
     "bool_type": "should be true or false, not {given}",
     "list_type": "should be a list, not {given}",
     "dict_type": "should be a mapping, not {given}",
     "model_type": "should be a mapping, not {given}",
+    "date_parsing": "should be a date such as 2026-03-18, not {given}",
     "date_from_datetime_parsing": "should be a date such as 2026-03-18, not {given}",
 }
 
@@ -66,26 +68,28 @@ def json_schema(kind: str) -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"recordari-{kind}.schema.json"} | schema
 
 
-def located(source: YamlText, path: Sequence[str | int], key: bool, message: str, way_out: str = "") -> Problem:
+def located(
+    source: YamlText, path: Sequence[str | int], key: bool, message: str, way_out: str = "", check: str = "wrong-value"
+) -> Problem:
     """A complaint with its place in the file."""
     line, column = source.place(path, key=key)
     quoted = re.search(r"'([^']+)'|\"([^\"]+)\"", message)
     if not path and not key and quoted:  # a check of the whole file that names what it is about
         line, column = source.last(quoted[1] or quoted[2]) or (line, column)
-    return Problem(source.file, line, column, message, way_out)
+    return Problem(source.file, line, column, message, way_out, check)
 
 
 def validate(data: dict[str, Any], *, checked: bool = False) -> tuple[RuleFile | None, list[Complaint]]:
-    """The rule that plain data describe, or complaints: path, whether its key is meant, message, way out.
+    """The rule that plain data describe, or complaints: path, whether its key is meant, message, way out, check.
 
     ``checked`` spares what is costly in data that have passed before.
     """
     kind = data.get("kind")
     if kind is None:
-        return None, [((), False, "the key 'kind' is missing", f"One of: {', '.join(sorted(KINDS))}.")]
+        return None, [((), False, "the key 'kind' is missing", f"One of: {', '.join(sorted(KINDS))}.", "missing-key")]
     model = KINDS.get(kind) if isinstance(kind, str) else None
     if model is None:
-        return None, [(("kind",), False, f"unknown kind {kind!r}", _nearest(str(kind), sorted(KINDS)))]
+        return None, [(("kind",), False, f"unknown kind {kind!r}", _nearest(str(kind), sorted(KINDS)), "unknown-kind")]
     try:
         return model.model_validate(data, context=CHECKED if checked else None), []
     except ValidationError as error:
@@ -136,19 +140,24 @@ def _listed(node: Any, name: str) -> list[str]:
 
 def _complaints(error: ValidationError, model: type[BaseModel], data: dict[str, Any]) -> list[Complaint]:
     """One complaint a place: a union reports each of its branches, the reader wants one sentence."""
-    by_place: dict[tuple[tuple[str | int, ...], bool], list[tuple[str, str]]] = {}
+    by_place: dict[tuple[tuple[str | int, ...], bool], list[tuple[str, str, str]]] = {}
     for entry in error.errors(include_url=False):
         path = _real_path(entry["loc"], data)
         key = entry["type"] in ("extra_forbidden", "missing")
-        by_place.setdefault((path, key), []).append(_in_words(entry, model, path))
+        by_place.setdefault((path, key), []).append((*_in_words(entry, model, path), _check_of(entry)))
     found: list[Complaint] = []
     for (path, key), said in by_place.items():
-        messages = list(dict.fromkeys(message for message, _ in said))
-        joined = messages[0] if key else " or ".join(messages)
-        if key and len(messages) > 1:
-            joined = "; ".join(messages)
-        found.append((path, key, joined, next((way for _, way in said if way), "")))
+        messages = list(dict.fromkeys(message for message, _, _ in said))
+        joined = "; ".join(messages) if key else " or ".join(messages)
+        found.append((path, key, joined, next((way for _, way, _ in said if way), ""), said[0][2]))
     return found
+
+
+def _check_of(entry: Any) -> str:
+    """The id of the check that explains what pydantic complains of."""
+    if entry["type"] == "value_error" and isinstance(entry["ctx"]["error"], Refused):
+        return str(entry["ctx"]["error"].check)
+    return {"extra_forbidden": "unknown-key", "missing": "missing-key"}.get(entry["type"], "wrong-value")
 
 
 def _real_path(loc: Sequence[str | int], data: Any) -> tuple[str | int, ...]:
@@ -187,8 +196,26 @@ def _in_words(entry: Any, model: type[BaseModel], path: tuple[str | int, ...]) -
         return f"{shown} has the wrong form", f"It must match {entry['ctx']['pattern']}."
     if kind not in _PLAIN_WORDS:
         return f"{entry['msg'][0].lower()}{entry['msg'][1:]}", ""
-    quotes = kind == "string_type" and isinstance(given, (int, float, bool))
-    return _PLAIN_WORDS[kind].format(given="empty" if given is None else shown), "Put it in quotes." if quotes else ""
+    return _PLAIN_WORDS[kind].format(given="empty" if given is None else shown), _other_reading(kind, given)
+
+
+# Words that YAML 1.1 reads as true or false, and forms that it reads as numbers; YAML 1.2 reads them as text.
+_SWITCHES = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
+_OTHER_NUMBER = re.compile(r"[-+]?[0-9][0-9_,]*(?::[0-9]{1,2})+|[-+]?[0-9]{1,3}(?:[_,][0-9]{3})+|0b[01]+")
+
+
+def _other_reading(kind: str, given: Any) -> str:
+    """The way out for a value that another version of YAML, or a person, reads in another way."""
+    if kind == "string_type" and isinstance(given, int | float | bool):
+        return "Put it in quotes."
+    if kind == "bool_type" and isinstance(given, str) and given.lower() in _SWITCHES:
+        return f"YAML 1.2 reads {given!r} as text: write {_SWITCHES[given.lower()]}."
+    if kind in ("int_type", "float_type") and isinstance(given, str):
+        if _OTHER_NUMBER.fullmatch(given):
+            return f"YAML 1.2 reads {given!r} as text: write the number with digits alone."
+        if given.strip().isdecimal():
+            return "Take it out of quotes."
+    return ""
 
 
 def _nearest(name: str, allowed: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field, field_validator, model_validator
 
 from ..model import MemoryType, SlotTraits
-from ..rulefile import Model, RuleFile
+from ..rulefile import Model, Refused, RuleFile
 from ..values import VALUE_TYPES
 
 # Who may speak for a fact, in the words of a precedence table.
@@ -101,7 +101,8 @@ class SlotFile(RuleFile):
         for text in (self.say.zh, self.say.en):
             unknown = set(re.findall(r"\{(\w+)\}", text)) - {"entity", "qualifier", "value", "said_at"}
             if unknown or "{value}" not in text:
-                raise ValueError(f"template {text!r}: needs {{value}}, knows entity, qualifier, value, said_at")
+                said = f"template {text!r}: needs {{value}}, knows entity, qualifier, value, said_at"
+                raise Refused(said, "template-field")
         if len(set(self.precedence)) != len(self.precedence):
             raise ValueError("precedence names somebody twice")
         return self

@@ -43,7 +43,7 @@ class YamlText:
         self._root = self._compose(text)
         self.data: Any = None if self._root is None else self._plain(self._root, 0)
         if self._root is not None and not isinstance(self._root, MappingNode) and not self.problems:
-            self._complain(self._root, "a rule file is a mapping of keys to values", "Begin with `id: …`.")
+            self._complain(self._root, "a rule file is a mapping of keys to values", _mapping_way_out(text))
 
     def place(self, path: Path, *, key: bool = False) -> tuple[int, int]:
         """Line and column (from 1) of the value at ``path``, or of its key; as far down as the path exists."""
@@ -79,11 +79,13 @@ class YamlText:
 
     def _complain(self, node: Node, message: str, way_out: str = "") -> None:
         mark = node.start_mark
-        self.problems.append(Problem(self.file, mark.line + 1, mark.column + 1, message, way_out))
+        self.problems.append(Problem(self.file, mark.line + 1, mark.column + 1, message, way_out, "not-yaml"))
 
     def _compose(self, text: str) -> Node | None:
         if not text.strip():
-            self.problems.append(Problem(self.file, 1, 1, "the file is empty", "Write a rule or remove the file."))
+            self.problems.append(
+                Problem(self.file, 1, 1, "the file is empty", "Write a rule or remove the file.", "not-yaml")
+            )
             return None
         try:
             root: Node | None = YAML(typ="safe", pure=True).compose(text)
@@ -91,20 +93,26 @@ class YamlText:
             mark = error.problem_mark or error.context_mark
             line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
             said = error.problem or error.context or "cannot be read as YAML"
-            self.problems.append(Problem(self.file, line, column, f"not YAML: {said}", _way_out(said, text, line)))
+            if wide := _WIDE_COLON.search(text):  # a key that is none is noticed only lines later
+                line, column = text.count("\n", 0, wide.end()) + 1, wide.end() - text.rfind("\n", 0, wide.end()) - 1
+            self.problems.append(
+                Problem(self.file, line, column, f"not YAML: {said}", _way_out(said, text, line), "not-yaml")
+            )
             return None
         except YAMLError as error:  # the reader: a control character
             position = getattr(error, "position", 0) or 0
             line = text.count("\n", 0, position) + 1
             column = position - (text.rfind("\n", 0, position) + 1) + 1
             said = "a control character that YAML does not allow"
-            self.problems.append(Problem(self.file, line, column, said, "Remove the invisible character."))
+            self.problems.append(Problem(self.file, line, column, said, "Remove the invisible character.", "not-yaml"))
             return None
         except RecursionError:
-            self.problems.append(Problem(self.file, 1, 1, "nested too deeply", "Flatten the file."))
+            self.problems.append(Problem(self.file, 1, 1, "nested too deeply", "Flatten the file.", "not-yaml"))
             return None
         if root is None:
-            self.problems.append(Problem(self.file, 1, 1, "the file holds only comments", "Write a rule in it."))
+            self.problems.append(
+                Problem(self.file, 1, 1, "the file holds only comments", "Write a rule in it.", "not-yaml")
+            )
         return root
 
     def _plain(self, node: Node, depth: int) -> Any:
@@ -186,11 +194,35 @@ def _child(node: Node, step: str | int) -> tuple[Node | None, Node] | None:
     return None
 
 
+_FULL_WIDTH = {
+    "：": ":", "，": ",", "［": "[", "］": "]", "【": "[", "】": "]", "｛": "{", "｝": "}", "＃": "#", "－": "-",
+    "“": '"', "”": '"', "＂": '"', "‘": "'", "’": "'", "\u3000": "a space", "\xa0": "a space",
+}  # fmt: skip
+
+
+_WIDE_COLON = re.compile(r"^ *(?:- *)?[a-z_]{2,40} *：", re.MULTILINE)
+
+
+def _full_width(row: str) -> str:
+    """A way out for the first sign that an input method for Chinese writes in place of one of YAML."""
+    sign = next((char for char in row if char in _FULL_WIDTH), None)
+    return f"{sign!r} is no sign of YAML: write {_FULL_WIDTH[sign]!r} of the keyboard for English." if sign else ""
+
+
+def _mapping_way_out(text: str) -> str:
+    row = next((row for row in text.split("\n") if row.strip() and not row.startswith("#")), "")
+    return _full_width(row) or "Begin with `id: …`."
+
+
 def _way_out(said: str, text: str, line: int) -> str:
     lines = text.split("\n")
     row = lines[line - 1] if line <= len(lines) else ""
+    before = lines[line - 2] if line > 1 else ""
+    code = row.partition("#")[0] if "'" not in row and '"' not in row else row
     if "\\t" in said or "\t" in row[: len(row) - len(row.lstrip())]:
         return "Indent with spaces, not with tabs."
+    if full_width := _full_width(code) or ("expected" in said and _full_width(before)):
+        return full_width
     if "mapping values are not allowed" in said:
         return "Put text that holds ': ' in quotes."
     if "cannot start any token" in said:

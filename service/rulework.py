@@ -10,8 +10,6 @@ from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 
-PACKS = Path(__file__).resolve().parent.parent / "rules" / "packs"
-
 
 def lint(folders: Sequence[Path], *, packs: bool, on: date | None, as_json: bool, strict: bool) -> int:
     """Print everything wrong with the rule files; 1 when there is an error, or a warning under ``strict``."""

@@ -207,7 +207,7 @@ def test_a_fault_of_our_own_costs_only_the_turn_that_trips_it(tmp_path: Path, mo
         (("observe", "{tmp}", "--store", "{tmp}/x.db"), 3, "Is a directory"),
         (("observe", "--rules", "{tmp}/none", "--store", "{tmp}/x.db"), 3, "no such folder"),
         (("rehearse", "--rules", "{tmp}/rules"), 3, "bad.yaml:1:"),
-        (("rules", "lint", "{tmp}/rules"), 3, "bad.yaml:1:"),
+        (("rules", "lint", "{tmp}/rules"), 1, "bad.yaml:1:"),
         (("rules", "lock", "{tmp}/none"), 3, "no such folder"),
         (("rules", "test", "--rule", "nonsense"), 2, "no rule 'nonsense'"),
         (("rules", "schema", "nonsense"), 2, "unknown kind"),

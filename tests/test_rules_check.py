@@ -10,12 +10,10 @@ from pathlib import Path
 import pytest
 
 from recordari.model import Decision, Known, MemoryItem, Turn
-from recordari.rulefile import InlineTest, RuleError
+from recordari.rulefile import InlineTest
 from recordari.rules.check import Report, check
 from recordari.rules.given import known_of, moment, read_canonical, turns_of
-from recordari.rules.lint import CHECKS, READS, LintCheck, lint
 from recordari.rules.load import Ruleset, load
-from recordari.rules.schema import KINDS
 from recordari.values import MoneyValue, Value
 
 
@@ -345,85 +343,3 @@ def test_a_known_value_that_extraction_reads_is_held_as_extraction_gives_it(tmp_
     assert known.items[0].value is exact
     assert known.items[0].qualifier == "研发"
     assert known.items[0].said_at == moment(None) - timedelta(days=1)
-
-
-# ---------------------------------------------------------------- lint
-GOOD = (
-    POLICY
-    + """\
-tests:
-  - {say: a, gives: {do: ADD}}
-  - {say: b, gives: {act: change, do: ADD}}
-  - {say: c, gives: {modality: question, do: IGNORE}}
-  - {say: d, gives: {modality: question, act: change, do: IGNORE}}
-"""
-)
-HIDDEN = "  - {when: {modality: question}, do: HOLD, reason: needs_approval}\n  - {when: {}"
-WORSE = {
-    "no-owner": (GOOD.replace("owner: test", "owner: ' '"), 5),
-    "no-rationale": (GOOD.replace("rationale: because\n", ""), 1),
-    "few-tests": (GOOD.replace("  - {say: d, gives: {modality: question, act: change, do: IGNORE}}\n", ""), 11),
-    "test-reads-nothing": (GOOD + "  - {say: e, expect: none}\n", 15),
-    "id-mismatch": (GOOD.replace("policy.core", "policy.main"), 1),
-    "unknown-related": (GOOD + "related: [policy.core, policy.gone]\n", 15),
-    "reversed-days": (GOOD, 0),
-    "change-without-note": (GOOD.replace("version: 1", "version: 2"), 3),
-    "wrong-policy-test": (GOOD + "  - {say: e, gives: {mood: good, do: ADD}}\n", 15),
-    "no-catch-all": (GOOD.replace("when: {}, do: ADD", "when: {act: [state, change]}, do: ADD"), 9),
-    "never-reached": (GOOD.replace("  - {when: {}", HIDDEN), 9),
-}  # fmt: skip
-
-
-def found(base: Path, check_id: str, **files: str) -> list[str]:
-    checks: list[LintCheck] = [each for each in CHECKS if each.id == check_id]
-    return [re.sub(r".*/", "", str(problem)) for problem in lint(rules(base, **files), checks)]
-
-
-@pytest.mark.parametrize("check_id", sorted(WORSE.keys() - {"reversed-days"}))
-def test_a_check_finds_its_mistake_and_nothing_in_a_good_file(tmp_path: Path, check_id: str) -> None:
-    bad, line = WORSE[check_id]
-    assert found(tmp_path / "good", check_id, core=GOOD) == []
-    problems = found(tmp_path / "bad", check_id, core=bad)
-    assert len(problems) == 1, problems
-    assert problems[0].startswith(f"core.yaml:{line}:")
-    assert f"[{check_id}]" in problems[0]
-
-
-def test_reversed_days_are_found(tmp_path: Path) -> None:
-    days = "effective: {from: 2026-03-01, until: 2026-02-01}\n"
-    assert "ends before it begins" in found(tmp_path / "bad", "reversed-days", talk=GATE + days)[0]
-    assert found(tmp_path / "good", "reversed-days", talk=GATE + days.replace("02-01", "03-01")) == []
-
-
-def test_a_grammar_that_does_not_compile_is_found_at_its_place(tmp_path: Path) -> None:
-    bad = GRAMMAR.replace("type: fruit", "value: juggle(n), type: fruit")
-    problems = found(tmp_path / "bad", "does-not-compile", fruit=bad)
-    assert problems[0].startswith("fruit.yaml:8:")
-    assert "unknown function 'juggle'" in problems[0]
-    with pytest.raises(RuleError, match="juggle"):
-        _ = load([tmp_path / "bad"], packs=False).extraction
-    assert found(tmp_path / "good", "does-not-compile", fruit=GRAMMAR) == []
-
-
-def test_a_slot_is_called_after_its_slot(tmp_path: Path) -> None:
-    assert "Call it slot.budget" in found(tmp_path / "bad", "id-mismatch", s=SLOT.replace("slot.budget", "slot.b"))[0]
-    assert found(tmp_path / "good", "id-mismatch", budget=SLOT) == []
-
-
-def test_every_check_is_documented_and_exercised_here() -> None:
-    ids = [each.id for each in CHECKS]
-    assert len(ids) == len(set(ids))
-    assert set(ids) == set(WORSE) | {"does-not-compile"}
-    for each in CHECKS:
-        assert type(each).__doc__, each.id
-    assert READS.keys() == KINDS.keys()
-
-
-def test_every_check_has_its_line_on_the_page_of_checks() -> None:
-    page = (Path(__file__).parent.parent / "docs" / "rule-checks.md").read_text(encoding="utf-8")
-    assert re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE) == [each.id for each in CHECKS]
-
-
-def test_lint_can_be_asked_about_one_rule(tmp_path: Path) -> None:
-    ruleset = rules(tmp_path, core=POLICY, talk=GATE)
-    assert {problem.file for problem in lint(ruleset, rule="gate.talk")} == {str(tmp_path / "talk.yaml")}
