@@ -1,4 +1,4 @@
-"""`recordari rules test | try | diff | backtest`: what rules do, before anything goes live."""
+"""`recordari rules test`, `try`, `diff` and `backtest`: what rules do, before anything goes live."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from .options import NoNer, NoPacks, Rules, Store
+from .options import WRONG_USE, Lang, Namespace, NoNer, NoPacks, Rules, Store
 
 trials = typer.Typer()
 
@@ -73,3 +73,39 @@ def diff(
     from .comparing import diff as work
 
     raise typer.Exit(work(before, after, store, packs=not no_packs, as_json=json))
+
+
+@trials.command()
+def backtest(
+    before: Annotated[str, typer.Option("--from", help="Rules as they are: folder, `packs`, REVISION:folder, digest.")],
+    after: Annotated[str, typer.Option("--to", help="Rules as they would be; the same.")],
+    corpus: Annotated[
+        str | None,
+        typer.Option("--corpus", help="JSONL file of dialogues or turns, with labels or without; - reads in."),
+    ] = None,
+    store: Store = None,
+    namespace: Namespace = None,
+    no_packs: NoPacks = False,
+    no_ner: NoNer = False,
+    workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; default: one a core.")] = None,
+    state: Annotated[
+        Path | None, typer.Option("--state", help="File that keeps what is done until all is (default: in the cache).")
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Begin anew, whatever an earlier run has done.")] = False,
+    html: Annotated[Path | None, typer.Option("--html", help="Write one page that needs nothing else.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    examples: Annotated[int, typer.Option("--examples", min=0, help="Differences to print in words.")] = 10,
+    lang: Lang = "en",
+) -> None:
+    """What other rules would have decided over past dialogues, each difference followed to its end."""
+    if corpus is None and store is None:
+        typer.echo("name the dialogues with --corpus, or the memory they are in with --store", err=True)
+        raise typer.Exit(WRONG_USE)
+    from .backtesting import Asked, cores
+    from .backtesting import backtest as work
+
+    asked = Asked(
+        before, after, corpus, store, namespace, packs=not no_packs, ner=not no_ner, workers=workers or cores(),
+        state=state, fresh=fresh, html=html, as_json=json, examples=examples, language=lang,
+    )  # fmt: skip
+    raise typer.Exit(work(asked))

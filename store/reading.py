@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, or_, select
 
 from ..model import Decision, ItemStatus, MemoryItem, Proposal, Receipt, Turn
 from .codec import content_digest, read_decision, read_item, read_proposal, read_turn
@@ -166,6 +166,22 @@ class Reading:
             query = query.where(TURNS.c.principal == principal)
         rows = self.connection.execute(query.order_by(TURNS.c.conversation, TURNS.c.ordinal))
         return tuple(read_turn(body, text) for body, text in rows)
+
+    def turns_as_taken(self) -> tuple[Turn, ...]:
+        """Turns in the order in which they were decided, edits of people among them."""
+        first = (
+            select(DECISIONS.c.turn_id, func.min(DECISIONS.c.seq).label("seq"))
+            .where(DECISIONS.c.namespace == self.namespace)
+            .group_by(DECISIONS.c.turn_id)
+            .subquery()
+        )
+        query = (
+            select(TURNS.c.body, TURNS.c.text)
+            .join(first, first.c.turn_id == TURNS.c.turn_id)
+            .where(TURNS.c.namespace == self.namespace)
+            .order_by(first.c.seq)
+        )
+        return tuple(read_turn(body, text) for body, text in self.connection.execute(query))
 
     def decisions(self, turn_id: str) -> tuple[Decision, ...]:
         """The decisions of a turn, in order."""
