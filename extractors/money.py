@@ -59,12 +59,25 @@ def coins(number: Num, coin: tuple[str, Any]) -> Measure | None:
 
 
 @function("coins_and", gives="coins")
-def coins_and(number: Num, digit: Num) -> Measure | None:
+def coins_and(number: Num, digit: Num, currency: str) -> Measure | None:
     """七毛八 → 0.78."""
     a, b = number.exact, digit.exact
     if a is None or b is None or a % 1 or b % 1 or not (0 < a < 10 and 0 < b < 10):
         return None
-    return Measure(Num((a * 10 + b) / 100), "money", "元")
+    return Measure(Num((a * 10 + b) / 100), "money", currency)
+
+
+@function("coins_together", gives="coins")
+def coins_together(one: Measure, other: Measure) -> Measure | None:
+    """A dime and two quarters: coins of one currency."""
+    a, b = one.num.exact, other.num.exact
+    return None if a is None or b is None or one.unit != other.unit else replace(one, num=Num(a + b))
+
+
+@function("few_coins")
+def few_coins(value: Measure) -> Measure | None:
+    """五分 alone: less than one of the main unit; 一百二十分 are the points of a mark."""
+    return value if value.num.exact is not None and value.num.exact < 1 else None
 
 
 @function("add_coins")
@@ -138,6 +151,12 @@ def labelled(number: Num | None) -> Measure | None:
     if size is None or (abs(size) < 100 and number.scale == 1):
         return None
     return Measure(number, "money", None)
+
+
+@function("formal_sum", gives="sum_labelled")
+def formal_sum(number: Num) -> Measure | None:
+    """肆佰叁拾万: numerals in financial capitals are there for sums; the currency is not said."""
+    return Measure(number, "money", None) if number.formal else None
 
 
 @finisher("money")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
@@ -18,6 +19,7 @@ __all__ = ["Num", "Numbers", "digits"]
 
 # A number as printed, in one piece; which conventions it can follow is decided by _figure.
 _PRINTED = re.compile(r"[0-9]{1,30}(?:[.,' ][0-9]{1,30}){0,8}|\.[0-9]{1,10}")
+_CHINESE_COMMA, _YUAN = "，", "¥"
 _DIGIT = re.compile(r"[0-9]")
 _LETTER = re.compile(r"[a-z]")
 _DIGITS = re.compile(r"(?<![0-9])[0-9]{1,8}(?![0-9])")
@@ -76,7 +78,7 @@ class Numbers:
             for start, end, num in self.chinese.spaced(text):
                 yield Edge("number", start, end, num, "numbers.chinese", 1, 1)
         if _DIGIT.search(text) is not None:
-            yield from self._printed(text, barred)
+            yield from self._printed(normalized, barred)
         if "^" in text:
             for match in _SCIENTIFIC.finditer(text):
                 value = Decimal(match[1]).scaleb(int(match[2]))
@@ -94,8 +96,8 @@ class Numbers:
         for start, end, value in self.english.find_ranks(normalized.lower):
             yield Edge("ranked", start, end, Num(value), "numbers.ordinal", 1, 0, True)
 
-    def _printed(self, text: str, barred: Sequence[tuple[int, int]]) -> Iterator[Edge]:
-        at, passed = 0, 0
+    def _printed(self, normalized: Normalized, barred: Sequence[tuple[int, int]]) -> Iterator[Edge]:
+        text, at, passed = normalized.text, 0, 0
         while True:
             match = _PRINTED.search(text, at)
             if match is None:
@@ -113,9 +115,13 @@ class Numbers:
             if before.isdigit() or (before == "." and text[start - 2 : start - 1].isdigit()):
                 at = end
                 continue  # the tail of a version or of a longer number
+            said = match[0]
+            if "," in said and _two_sums(normalized, start, end):
+                said = said[: said.index(",")]
+                end = start + len(said)
             at = end
             listed = before == "," and text[start - 2 : start - 1].isdigit()
-            for size, num, safe in _figures(match[0]):
+            for size, num, safe in _figures(said):
                 stop = start + size
                 if text[stop : stop + 1].isdigit() or (listed and not safe):
                     continue
@@ -127,8 +133,8 @@ class Numbers:
                 num = Num(Decimal(f"{apart[1]}.{apart[2]}"))
                 yield Edge("figure", start, apart.end(), num, "numbers.arabic", 1, 1)
                 yield from self._scaled(text, start, apart.end(), num, False)
-            if " " in match[0]:  # numbers side by side: read the rest again
-                at = min(at, start + match[0].index(" ") + 1)
+            if " " in said:  # numbers side by side: read the rest again
+                at = min(at, start + said.index(" ") + 1)
 
     def _scaled(self, text: str, start: int, end: int, num: Num, safe: bool) -> Iterator[Edge]:
         """The number with what multiplies it: 3 million, 40k, 1.5个亿, 3万5."""
@@ -163,6 +169,19 @@ class Numbers:
 def _numbers(words: Mapping[str, VocabularyFile]) -> Source:
     """Numbers by the words of a rule set."""
     return Numbers(words).find
+
+
+def _two_sums(normalized: Normalized, start: int, end: int) -> bool:
+    """$20，300美元: a Chinese comma, and a currency on either side of it. ¥1，200元 names the same currency twice."""
+    text = normalized.text
+    comma = text.index(",", start, end)
+    if (
+        normalized.original[normalized.starts[comma]] != _CHINESE_COMMA
+        or not "\u3400" <= text[end : end + 1] <= "\u9fff"
+    ):
+        return False
+    sign = text[start - 1 : start]
+    return bool(sign) and sign not in _YUAN and unicodedata.category(sign) == "Sc"
 
 
 def _figures(printed: str) -> Iterator[tuple[int, Num, bool]]:

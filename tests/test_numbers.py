@@ -170,7 +170,7 @@ def test_a_quantity_is_found(said: Said, text: str, expected: list[str]) -> None
 @pytest.mark.parametrize(
     "text",
     [
-        "五一路", "万一下雨", "千万别去", "一下", "一些人", "十分感谢", "3章", "page 12", "section 4",
+        "五一路", "万一下雨", "千万别去", "一下", "一些人", "十分感谢", "3弄", "page 12", "section 4",
         "version v2.4.6", "v2.4.6", "room 305", "三天", "30 days", "at 5 o'clock", "成立了", "百姓", "the first one",
         "a quarter", "T34", "COVID19", "some say so", "over there",
     ],
@@ -243,6 +243,7 @@ def test_a_percentage_alone_is_read_whole(said: Said, text: str, expected: str) 
         ("four billionth", "4000000000"),
         ("between the eighth and the twelfth", "8..12"),
         ("排在第八和第十二之间", "8..12"),
+        ("见一百零八章", "108"),
     ],
 )
 def test_an_ordinal_is_a_number_marked_as_such(found: Find, text: str, expected: str) -> None:

@@ -15,7 +15,6 @@ from .headers import heading_of
 from .num import Num
 
 _HUNDRED = Decimal(100)
-_UNITS = frozenset("十百千万亿兆上")
 _QUOTES = frozenset("\"'「」『』《》")
 _LONGEST_NUMBER = 16
 _LOOSE = re.compile(r"[0-9] ?(?:m|mm|[gG]|[tT])$")
@@ -217,13 +216,25 @@ def tenths(number: Num, half: Any = None) -> Measure | None:
     return Measure(num.times(Decimal(10)) if small else num, "percent", "%")
 
 
+@function("and_tenth", gives="number")
+def and_tenth(number: Num, digit: Num) -> Num | None:
+    """一分五 → 1.5: the digit behind a unit counts its tenths."""
+    size = digit.exact
+    return None if number.exact is None or size is None or not 0 < size < 10 or size % 1 else number.plus(size / 10)
+
+
 @function("tenths_and", gives="rate")
 def tenths_and(number: Num, digit: Num) -> Measure | None:
     """七成六 → 76 %."""
-    size = digit.exact
-    if number.exact is None or size is None or not 0 < size < 10 or size % 1:
-        return None
-    return tenths(number.plus(size / 10))
+    whole = and_tenth(number, digit)
+    return None if whole is None else tenths(whole)
+
+
+@function("points", gives="quantity")
+def points(number: Num, unit: str) -> Measure | None:
+    """3000点: an index; up to 24 it is a time of day."""
+    size = number.amount if number.amount is not None else number.high
+    return Measure(number, "quantity", unit) if size is not None and size > 24 else None
 
 
 @function("plus_half_unit")
@@ -276,8 +287,12 @@ def fields(num: Num) -> dict[str, Any]:
 
 
 @finisher("number")
-def finish_number(value: Num | Measure, context: Context, place: Place) -> NumberValue | MoneyValue | Refusal | None:
-    """A bare number; one Chinese digit alone (一 in 一下) and units alone (千万 in 千万别) say nothing."""
+def finish_number(
+    value: Num | Measure | str, context: Context, place: Place
+) -> NumberValue | MoneyValue | Refusal | None:
+    """A bare number; set phrases are refused; one Chinese digit alone (一下) and units alone (千万别) say nothing."""
+    if isinstance(value, str):
+        return Refusal("a set phrase")
     if isinstance(value, Measure):
         return None if _no_rank(place) else NumberValue(**fields(value.num), unit=value.unit, per=value.per)
     alone = place.text == place.normalized.text.strip(" \n.。!！")
@@ -314,7 +329,9 @@ def decided(currency: str, context: Context) -> str | None:
 
 def _says_nothing(place: Place, context: Context) -> bool:
     """千万 in 千万别, 一 in 一下."""
-    return not set(place.text) - _UNITS or (len(place.text) == 1 and not _said_as_digit(place, context))
+    return not set(place.text) - set(context.tables.get("bare_units", ())) or (
+        len(place.text) == 1 and not _said_as_digit(place, context)
+    )
 
 
 def _said_as_digit(place: Place, context: Context) -> bool:

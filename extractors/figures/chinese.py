@@ -50,6 +50,7 @@ class Chinese:
         self.handful, self.nearly, self.pair = label["handful"], label["nearly"], label["pair"]
         self.weight, self.weekday = label["weight"], label["weekday"]
         self.capital = label["capital"] | label["variant"]
+        self.formal = self.capital | self.zero | frozenset(self.big)
         # What carries a number on behind Arabic digits.
         self.after_digits = frozenset().union(
             self.units, self.more, self.about, self.few, self.several, self.point, self.piece
@@ -279,7 +280,8 @@ class Chinese:
         one = self.digit[text[at]]
         second = self.digit.get(text[at + 1 : at + 2])
         third = text[at + 2 : at + 3]
-        if second is not None and third not in self.digit and one > 0:
+        counted = at > 0 and text[at - 1] in self.digit  # 一二三四五
+        if second is not None and third not in self.digit and one > 0 and not counted:
             if second == one + 1 or text[at : at + 2] in self.pair:
                 factor = self.small.get(third, 1)
                 num = Num(low=Decimal(one), high=Decimal(second))
@@ -347,6 +349,13 @@ class Chinese:
         piece, _, rest = said[at + 1 :].partition(" ")
         return not right.isascii() or any(c in self.units for c in piece) or rest[:1] in self.units
 
+    def _formal(self, text: str, start: int, end: int) -> bool:
+        """Financial capitals alone, with a unit among them."""
+        if text[start] not in self.capital or end - start < 2:
+            return False
+        said = frozenset(text[start:end])
+        return said <= self.formal and not said.isdisjoint(self.units)
+
     def find(self, text: str, barred: Sequence[tuple[int, int]] = ()) -> Iterator[tuple[int, int, Num, bool]]:
         """Every Chinese numeral: start, end, number, and whether it stands only in company (bare digits)."""
         at, skipped = 0, 0
@@ -377,7 +386,7 @@ class Chinese:
                     )
                 )
                 if self.small.get(text[start:end], 0) < 100 and not lone_capital:
-                    yield start, end, got[0], False
+                    yield start, end, replace(got[0], formal=True) if self._formal(text, start, end) else got[0], False
                 point = next((at for at in range(start, end) if text[at] in self.point), -1)
                 if point > start:  # 三点五: a clock may need the parts
                     inner = self.read(text[start:point], 0)

@@ -54,8 +54,10 @@ class English:
         self.parts = {**sizes(parts), **{word: size for word, size in rank.items() if size > 2}}
         self.article, self.and_ = frozenset(words.labels["article"]), frozenset(words.labels["and"])
         self.point = frozenset(words.labels["point"])
+        self._before_two = tuple(f"{word} " for word in words.labels["between"])
         self._points = tuple(f" {word} " for word in words.labels["point"])
         self.alone, self.idle = frozenset(parts.labels["alone"]), tuple(parts.labels["idle"])
+        self._idle_ends = tuple(f"{word}{many}" for word in self.idle for many in ("", "s"))
         self.no_rank_alone = frozenset(ranks.labels["alone_no"])
         self.endings = {
             word: int(name.partition("_")[2] or 0)
@@ -83,6 +85,7 @@ class English:
         # "three quarters", "a fifth", "fifty-four hundredths": numerator and denominator, after "and" or alone.
         self._share_form = lazy(rf"({article}|(?:(?:{ten})(?:[ -](?:{one}))?|{one}))[ -]({share})(s?)(?![a-z])")
         self._article = lazy(rf"(?:{article}) ")
+        self._and = lazy(rf" (?:{joins}) ")
         self._joined = lazy(rf"[ -](?:(?:{joins}) )?")
         self._of_scale_form = lazy(rf"(?: (?:{of_})(?: (?:{article}))?)? ({big})(?![a-z])")
         self._half = lazy(rf"(?:(?:{article}) )?({_any(parts)}) (?:(?:{article}) )?(?=(?:{first})(?![a-z]))")
@@ -107,8 +110,24 @@ class English:
                 value, end, scale = found
                 yield start, end, value, scale, False
                 at = max(at, end)
+                if low.endswith(self._idle_ends, start, end):  # two quarters: coins as well as a half
+                    top = self.words(low, start)
+                    if top is not None and top[1] < end:
+                        yield start, top[1], top[0], top[2], False
+                if low.endswith(self._before_two, 0, start):
+                    for stop, second in self._parted(low, start, end):
+                        left = self.spelled(low[start:stop], 0)
+                        if left is not None and left[1] == stop - start:
+                            yield start, stop, left[0], left[2], False
+                            at = min(at, second)
             elif found is None and match[0] in self.alone:  # more than half: a number in company only
-                yield start, at, Decimal("0.5"), 1, True
+                yield start, at, _divided(Decimal(1), self.parts[match[0]]), 1, True
+
+    def _parted(self, low: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Where "and" within number words may join two numbers: between two hundred | and | three thousand."""
+        for joint in self._and.finditer(low, start, end):
+            if self._start.match(low, joint.end()) is not None:
+                yield joint.start(), joint.end()
 
     def find_ranks(self, low: str) -> Iterator[tuple[int, int, Decimal]]:
         """Ordinals: third, twenty-first, 3rd, the hundred and first."""
@@ -181,6 +200,8 @@ class English:
         top = sum(1 if w in self.article else self.ones.get(w, self.tens.get(w, 0)) for w in re.split("[ -]", match[1]))
         if (top > 1) != bool(match[3]):
             return None  # "two third" and "one thirds" are ordinals or slips
+        if match[2] in self.idle and top >= self.parts[match[2]]:
+            return None  # four quarters: of a year, or coins
         return _divided(Decimal(top), self.parts[match[2]]), match.end()
 
     def _compound_share(self, low: str, start: int) -> tuple[Decimal, int, int] | None:
@@ -238,6 +259,7 @@ class English:
         total = group = Decimal(0)
         last = 10**16  # the last multiple: they must fall
         best: tuple[Decimal, int, int] | None = None
+        whole: tuple[Decimal, int, int] | None = None  # up to the last multiple
         previous, at = "", start
         while at - start < LONGEST and (token := _TOKEN.match(low, at)) is not None:
             word, end = token[1], token.end()
@@ -277,7 +299,7 @@ class English:
                 factor = self.multiples[word]
                 if factor < 1000:
                     if group >= 100 and factor == 100:
-                        break
+                        return whole or best  # two hundred and | three hundred
                     group = (group or Decimal(1)) * factor
                 elif factor < last:
                     total += (group or Decimal(1)) * factor
@@ -285,11 +307,12 @@ class English:
                 elif group == 0 and total:  # a hundred thousand million
                     total, last = total * factor, factor
                 else:
-                    break
+                    return whole or best  # one million and | two million: the last words begin another number
             else:
                 break
             if word not in self.and_ and word not in self.article:
                 best = (total + group, end, last if word in self.multiples and group == 0 else 1)
+                whole = best if word in self.multiples else whole
             previous, at = word, end
         return best
 

@@ -1,0 +1,148 @@
+"""Amounts as people say them: ranges of number words, coins, interest in 分, signs on both sides, and set phrases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from recordari.extractors.grammar import Found
+
+Find = Callable[..., Found]
+Said = Callable[..., list[str]]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("between one million and two million dollars", "money 1000000..2000000 USD"),
+        ("between two hundred and three hundred euros", "money 200..300 EUR"),
+        ("between two hundred and three thousand euros", "money 200..3000 EUR"),
+        ("between one hundred and two hundred thousand pounds", "money 100000..200000 GBP"),
+        ("between ninety and one hundred and ten yuan", "money 90..110 CNY"),
+        ("between one hundred and five and two hundred", "number 105..200"),
+        ("from six hundred thousand to one million", "number 600000..1000000"),
+    ],
+)
+def test_a_range_of_number_words_keeps_its_two_ends(said: Said, text: str, expected: str) -> None:
+    assert said(text) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("they paid two hundred and three thousand dollars", ["money 203000 USD"]),
+        ("it was one hundred and five", ["number 105"]),
+        ("four million and two hundred", ["number 4000200"]),
+        ("one hundred and one hundred", ["number 100", "number 100"]),
+    ],
+)
+def test_and_within_one_number_parts_nothing(said: Said, text: str, expected: list[str]) -> None:
+    assert said(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("it was a dollar fifty", ["money 1.5 USD"]),
+        ("we paid a pound twenty", ["money 1.2 GBP"]),
+        ("two dimes and three quarters", ["money 0.95 USD"]),
+        ("it costs a quarter", ["money 0.25 USD"]),
+        ("块八毛", ["money 1.8 CNY"]),
+        ("五十欧", ["money 50 EUR"]),
+        ("本票面额肆佰叁拾万", ["money 4300000 XXX"]),
+        ("$1,200 per square foot", ["money 1200 USD"]),
+        ("1,000 dollars per square foot", ["money 1000 USD"]),
+        ("$600ish", ["money ~600 USD"]),
+    ],
+)
+def test_coins_and_short_forms_are_sums(said: Said, text: str, expected: list[str]) -> None:
+    assert said(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sales rose in the last quarter", "a quarter of an hour", "这块八角形的布", "五欧姆的电阻", "欧洲五国",
+        "咱俩三七分", "得了九十五分", "五毛党又来了", "肆拾岁", "陆地上", "拾起来", "三刀流",
+    ],
+)  # fmt: skip
+def test_what_only_sounds_like_coins_is_no_sum(said: Said, text: str) -> None:
+    assert [m for m in said(text) if m.startswith("money")] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("月息两分", ["percent 2%"]),
+        ("月息1分2厘", ["percent 1.2%"]),
+        ("年息一分五", ["percent 15%"]),
+        ("年利八厘", ["percent 8%"]),
+        ("plus or minus 3%", ["percent -3..3%"]),
+        ("上下浮动5%", ["percent -5..5%"]),
+        ("three-quarters of one percent", ["percent 0.75%"]),
+        ("half of one percent", ["percent 0.5%"]),
+        ("百分之五至七", ["percent 5..7%"]),
+        ("千分之三到五", ["percent 0.3..0.5%"]),
+        ("minus 3%", ["percent -3%"]),
+        ("百分之五到手", ["percent 5%"]),
+    ],
+)
+def test_rates_are_read_as_spoken(said: Said, text: str, expected: list[str]) -> None:
+    assert said(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("选一个，$20，300美元", ["money 20 USD", "money 300 USD"]),
+        ("£15，250英镑都行", ["money 15 GBP", "money 250 GBP"]),
+        ("合同价¥1，200元", ["money 1200 CNY"]),
+        ("$1,200美元", ["money 1200 USD"]),
+        ("合计20，300元", ["money 20300 CNY"]),
+    ],
+)
+def test_a_chinese_comma_parts_two_sums_with_a_currency_on_either_side(
+    said: Said, text: str, expected: list[str]
+) -> None:
+    assert said(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("one in five people", ["number 0.2"]),
+        ("one in six directors resigned", ["number 0.166666666666667"]),
+        ("more than one in three", ["number >0.333333333333333"]),
+        ("大盘跌破3000点", ["quantity 3000 点"]),
+        ("来了小两千人", ["quantity ~2000 人"]),
+        ("50ish", ["number ~50"]),
+        ("一二三四五", []),
+        ("they won 1-0", []),
+        ("four quarters", []),
+        ("减小一百", ["number 100"]),
+        ("二十点", []),
+        ("there is one in Lyon", []),
+    ],
+)
+def test_shares_points_and_near_amounts(said: Said, text: str, expected: list[str]) -> None:
+    assert said(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["两人半斤八两", "从此一刀两断", "他两面三刀", "花样五花八门", "a nine to five job", "her 401(k)"]
+)
+def test_a_set_phrase_is_refused_whole(found: Find, text: str) -> None:
+    (refused,) = found(text).refused
+    assert refused.why == "a set phrase"
+    assert not [m for m in found(text).mentions if m.end > refused.start]
+
+
+def test_the_unit_over_a_table_is_no_sum_of_its_own(said: Said) -> None:
+    assert said("(in thousands of US dollars)\nRevenue 1,200") == ["money 1200000 USD"]
+    assert said("they lost thousands of dollars") == ["money ~1000..10000 USD"]
+
+
+def test_the_number_of_a_room_is_no_deposit(said: Said) -> None:
+    assert said("房间302押金500") == ["money 500 XXX"]
+    assert said("500的押金") == ["money 500 XXX"]
