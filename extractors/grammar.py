@@ -219,7 +219,7 @@ FINISHERS: dict[str, Finisher] = {}
 
 # A kind → how a part is completed by its neighbour in a list, given the words between them: 9月10号和20号.
 Lister = Callable[[Any, Any, str, Context], tuple[Any, Any] | None]
-LISTERS: dict[Kind, Lister] = {}
+LISTERS: dict[str, Lister] = {}
 
 
 def lister(kind: Kind) -> Callable[[Lister], Lister]:

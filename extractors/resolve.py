@@ -402,7 +402,7 @@ def _season(node: Season, time: Time, now: datetime, policy: Policy) -> list[Per
 
 
 def _fiscal(node: Fiscal, now: datetime, policy: Policy) -> Period:
-    """A fiscal year or its quarter; it bears the number of the calendar year in which it ends."""
+    """A fiscal year, its quarter or half; it bears the number of the calendar year in which it ends."""
     begins = policy.fiscal_year_start
     turn = 0 if begins == 1 else 1
     year = node.year
@@ -412,6 +412,9 @@ def _fiscal(node: Fiscal, now: datetime, policy: Policy) -> Period:
     if node.quarter:
         start = add_months(start, 3 * (node.quarter - 1))
         return Period(start, add_months(start, 3), "quarter", single=begins % 3 == 1)
+    if node.half:
+        start = add_months(start, 6 * (node.half - 1))
+        return Period(start, add_months(start, 6), "half", single=begins in (1, 7))
     return Period(start, add_months(start, 12), "year" if begins == 1 else "month", single=begins == 1)
 
 

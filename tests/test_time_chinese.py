@@ -401,3 +401,41 @@ def test_a_lone_numbered_day_is_a_part_for_whoever_knows_what_was_asked() -> Non
 @pytest.mark.parametrize("text", ["三年后", "春天", "下午三点前", "近三个月", "年底前", "八月十五", "三点", "26-3-15"])
 def test_a_mention_has_at_most_three_other_readings(text: str) -> None:
     assert len(value(text).readings) <= 3
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("中秋节后第二天出货", "2026-09-27"),
+        ("元旦后第三个工作日", "2026-01-06"),
+        ("国庆假期最后一天返程", "2026-10-07"),
+        ("端午当天休息", "2026-06-19"),
+        ("节后三天内回复", "<=holiday+P3D"),
+        ("节前一周备货", "holiday-P1W"),
+        ("签约后次日打款", "signing_date+P1D"),
+        ("交割日后第五个工作日", "closing+5bd"),
+        ("评估报告出具后10日内", "<=issue_date+P10D"),
+        ("见票后30天付款", "sight+P30D"),
+        ("尾款发货前付清", "<delivery"),
+        ("25财年上半年", "fiscal_year_2025_h1"),
+        ("每季度首月10日缴税", "RRULE:FREQ=MONTHLY;BYMONTH=1,4,7,10;BYMONTHDAY=10"),
+        ("每季度末月的20日", "RRULE:FREQ=MONTHLY;BYMONTH=3,6,9,12;BYMONTHDAY=20"),
+    ],
+)
+def test_what_is_counted_from_a_festival_an_event_or_a_quarter(text: str, expected: str) -> None:
+    assert times(text) == [expected]
+
+
+@pytest.mark.parametrize("text", ["2026年13月", "2026年13月5日", "发货前的仓库", "国庆节后第二天"])
+def test_what_cannot_be_placed_is_not_counted_from_today(text: str) -> None:
+    assert not [t for t in times(text) if t.startswith("2026-03")]
+    assert "2026" not in times(text)
+
+
+def test_a_length_behind_an_unknown_event_is_not_counted_from_today() -> None:
+    assert times("手术后两周复查") != times("后两周复查")
+    assert times("后三天有雨") == ["2026-03-19/2026-03-21"]
+
+
+def test_the_next_day_alone_is_still_tomorrow() -> None:
+    assert times("次日发货") == ["2026-03-19"]

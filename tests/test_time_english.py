@@ -332,3 +332,25 @@ def test_a_year_that_a_figure_is_planned_for_is_a_year() -> None:
     assert times("Our 2027 marketing budget is fixed") == ["2027"]
     assert times("We have a budget for 2000 people") == []
     assert times("The plan for 2000 square feet is ready") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("revenue in 2Q25", "2025-04-01/2025-06-30"),
+        ("guidance for 1H26", "2026-01-01/2026-06-30"),
+        ("the second-to-last Friday of June", "2026-06-19"),
+        ("the first Monday of every month", "RRULE:FREQ=MONTHLY;BYDAY=1MO"),
+        ("the second business day of each month", "RRULE:FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=2"),
+        ("30 days' notice", "P30D"),
+        ("EOD Friday", "2026-03-20T17:00/2026-03-21T00:00"),
+        ("10am London time", "T10:00"),
+    ],
+)
+def test_quarters_rhythms_and_closes_of_the_day(text: str, expected: str) -> None:
+    assert times(text) == [expected]
+
+
+@pytest.mark.parametrize("text", ["build 2Q256", "at 1h26 of the film", "a second business"])
+def test_codes_and_words_alike_are_no_quarters_and_closes(text: str) -> None:
+    assert not [t for t in times(text) if t.startswith(("2025", "2026-01", "RRULE")) or "T17" in t]

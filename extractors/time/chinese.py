@@ -11,7 +11,7 @@ from .fields import date, whole
 from .forms import each, length, moment, range_on, shift_bound, span, span_part
 from .lengths import Length
 from .nodes import Cycle, Fiscal, Holiday, Invalid, Lunar, Range, Recurrence, Time, Years, merge  # fmt: skip
-from .shifts import of_year, shift
+from .shifts import nth, of_year, shift
 
 
 @function("year_chinese", gives="year")
@@ -43,19 +43,44 @@ def fiscal(year_said: Any = None, n: int = 0) -> Time | None:
 
 
 @function("fiscal_quarter", gives="fiscal_year")
-def fiscal_quarter(said: Time, quarter_said: Time) -> Time | None:
-    """A quarter of a fiscal year."""
+def fiscal_quarter(said: Time, part_said: Time) -> Time | None:
+    """A quarter or a half of a fiscal year."""
     node = said.node
-    if not isinstance(node, Fiscal) or node.quarter or quarter_said.quarter is None:
+    if not isinstance(node, Fiscal) or node.quarter or node.half or not (part_said.quarter or part_said.half):
         return None
-    return Time(node=replace(node, quarter=quarter_said.quarter))
+    return Time(node=replace(node, quarter=part_said.quarter, half=part_said.half))
 
 
 @function("workday_by", gives="date")
-def workday_by(day_said: Any, n: int) -> Time | None:
+def workday_by(day_said: Any, n: Any) -> Time | None:
     """The n-th working day after (or before) a day or a holiday."""
-    made = length(abs(n), "business_day")
-    return None if made is None or not isinstance(day_said, Time) else shift(made, 1 if n > 0 else -1, day_said)
+    number = whole(n)
+    made = length(abs(number), "business_day") if number else None
+    if number is None or made is None or not isinstance(day_said, Time):
+        return None
+    return shift(made, 1 if number > 0 else -1, day_said)
+
+
+@function("days_after", gives="date")
+def days_after(day_said: Any, n: Any, long_ones: str = "") -> Time | None:
+    """中秋节后第二天: the n-th day after a day; None after a festival (by its rule) with days off behind it."""
+    number = whole(n)
+    if number is None or number < 1 or not isinstance(day_said, Time) or day_said.clocked:
+        return None
+    node = day_said.node
+    if isinstance(node, Holiday) and node.rule in long_ones.split("|"):
+        return None
+    made = length(number, "day")
+    return shift(made, 1, day_said) if made is not None else None
+
+
+@function("day_of_break", gives="date")
+def day_of_break(stretch_said: Any, n: Any) -> Time | None:
+    """国庆假期第三天, 国庆假期最后一天: a day of published days off."""
+    node = stretch_said.node if isinstance(stretch_said, Time) else None
+    if not isinstance(node, Holiday) or not node.rule.startswith("spans"):
+        return None
+    return nth(n, "day", stretch_said)
 
 
 @function("also", gives="repeat")
@@ -84,6 +109,16 @@ def monthly_workday(n: Any, interval: int = 1) -> Recurrence | None:
     """The n-th working day of every month."""
     number = whole(n)
     return Recurrence("month", interval, workday=number) if number else None
+
+
+@function("quarter_month_day", gives="repeat")
+def quarter_month_day(n: Any, day_said: Any) -> Recurrence | None:
+    """每季度首月10日, 每季度末月20日: a day of the n-th month of every quarter, from its end when negative."""
+    number, day = whole(n), getattr(day_said, "day", None)
+    if number is None or day is None or not 1 <= number % 4 <= 3:
+        return None
+    first = number if number > 0 else number + 4
+    return Recurrence("month", 1, months=tuple(range(first, 13, 3)), day=day)
 
 
 @function("run_on", gives="span")

@@ -264,7 +264,7 @@ def _fiscal(time: Time, node: Fiscal) -> TimeValue:
         offset=offset,
         bound=time.bound,
         approx=time.approx,
-        grain="quarter" if node.quarter else "year",
+        grain="quarter" if node.quarter else "month" if node.half else "year",
     )
 
 

@@ -135,16 +135,19 @@ class Edge(Node):
 
 @dataclass(frozen=True, slots=True)
 class Fiscal(Node):
-    """A fiscal year by its number or counted from the present one, or a quarter of it."""
+    """A fiscal year by its number or counted from the present one, or a quarter or half of it."""
 
     year: int | None = None
     n: int = 0
     quarter: int | None = None
+    half: int | None = None
 
     @property
     def anchor(self) -> str:
         """Its name while nobody knows when the year begins."""
         name = "fiscal_year" if self.year is None else f"fiscal_year_{self.year}"
+        if self.half:
+            return f"{name}_h{self.half}"
         return f"{name}_q{self.quarter}" if self.quarter else name
 
 
@@ -299,6 +302,7 @@ class Recurrence:
     since: Time | None = None
     also: tuple[int, ...] = ()  # further days of the month, or months: the 5th and the 20th
     workday: int | None = None  # the n-th working day of the month
+    months: tuple[int, ...] = ()  # the first month of every quarter: 1, 4, 7, 10
 
 
 @dataclass(frozen=True, slots=True)

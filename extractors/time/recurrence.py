@@ -35,6 +35,8 @@ def recurrence(value: Recurrence, policy: Policy) -> TimeValue:
         parts.append(f"INTERVAL={value.interval * times}")
     if value.month is not None:
         parts.append("BYMONTH=" + ",".join(map(str, (value.month, *(value.also if value.day is None else ())))))
+    if value.months:
+        parts.append("BYMONTH=" + ",".join(map(str, value.months)))
     if value.day is not None:
         parts.append("BYMONTHDAY=" + ",".join(map(str, (value.day, *value.also))))
     if value.workday is not None:
