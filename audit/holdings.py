@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from ..model import MemoryItem, Turn
-from .record import BESIDE, PERSONAL, Private, Record, turn_digest
+from .record import BESIDE, PERSONAL, Beside, Record, turn_digest
 from .report import Wrong
 
 
@@ -175,7 +175,7 @@ class Decisions:
         self._forgot = False  # answers were erased: which suggestion they answered is not known any more
         self._unbound: set[str] = set()  # turns that no record commits to: written by an older version
 
-    def decided(self, record: Record, private: Mapping[str, Private]) -> None:
+    def decided(self, record: Record, private: Mapping[str, Beside]) -> None:
         """One record of a decision, in order."""
         row = self._row(record.seq)
         turn_id = str(record.content.get("turn_id"))
@@ -228,7 +228,7 @@ class Decisions:
         claim = "names no record" if row.seq is None else f"claims record {row.seq}, which is not of it"
         self._wrong(-1, "decision", f"{place} is in memory, but {claim}")
 
-    def _compare(self, record: Record, private: Mapping[str, Private], fields: Mapping[str, Any]) -> None:
+    def _compare(self, record: Record, private: Mapping[str, Beside], fields: Mapping[str, Any]) -> None:
         recorded = {name: value for name, value in record.with_private(private).items() if name not in BESIDE}
         stored = {name: each for name, each in fields.items() if not (name in PERSONAL and each in ("", [], None))}
         for name in PERSONAL:
@@ -243,7 +243,7 @@ class Decisions:
             told = f"decision {record.content.get('turn_id')}/{record.content.get('ordinal')} in memory"
             self._wrong(record.seq, "decision", f"{told} is not the one recorded: {', '.join(differ)} differ")
 
-    def _turn(self, record: Record, private: Mapping[str, Private], kept: KeptTurn, turn_id: str) -> None:
+    def _turn(self, record: Record, private: Mapping[str, Beside], kept: KeptTurn, turn_id: str) -> None:
         self._counts["turns"] += 1
         for what in kept.wrong:
             self._wrong(record.seq, "turn", f"turn {turn_id}: {what}")
@@ -266,7 +266,7 @@ class Decisions:
         if not kept.keyed:
             self._unkeyed.append((record.seq, turn_id))
 
-    def _suggestions(self, record: Record, private: Mapping[str, Private], turn_id: str) -> None:
+    def _suggestions(self, record: Record, private: Mapping[str, Beside], turn_id: str) -> None:
         """What the first record of a turn says of suggestions made and answered."""
         if "said" not in record.hashes:
             self._unbound.add(turn_id)

@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from functools import lru_cache
+from typing import Any, Protocol
 
 from ..model import Decision, MemoryItem, Turn, dump, utc
 from ..values import read_value
@@ -33,6 +34,7 @@ ACTS = (
     "rewrite", "rewrite_refused", "erase", "restrict", "hold_legal", "rule_publish", "rule_promote", "rule_override",
     "rule_rollback", "actors", "key", "export", "verify", "read",
 )  # fmt: skip
+DECIDES = frozenset((*DECISIONS, "decision"))
 # What the first stores called them; still read.
 FORMER = {"decision": "decision", "erasure": "erase", "polish": "rewrite"}
 
@@ -109,6 +111,18 @@ def _refuse(value: Any, where: str) -> None:
         raise RecordError(f"{where}: {type(value).__name__} has no canonical form; write it as a string")
 
 
+class Beside(Protocol):
+    """A personal value as it lies beside a record."""
+
+    @property
+    def value(self) -> str:
+        """Canonical JSON of the value."""
+
+    @property
+    def salt(self) -> str:
+        """The salt, hexadecimal."""
+
+
 @dataclass(frozen=True, slots=True)
 class Private:
     """A personal value (as canonical JSON) and the salt under which its hash stands in the record."""
@@ -128,8 +142,13 @@ def commitment(name: str, salt: bytes, value: str) -> str:
     """
     if len(salt) != SALT_BYTES:
         raise RecordError(f"the salt of {name} has {len(salt)} bytes; {SALT_BYTES} are needed")
-    domain = f"recordari/field/{FORMAT}/{name}\n".encode("ascii")
-    return hashlib.sha256(domain + salt + value.encode()).hexdigest()
+    return hashlib.sha256(domain_of(name) + salt + value.encode()).hexdigest()
+
+
+@lru_cache(maxsize=256)
+def domain_of(name: str) -> bytes:
+    """What the hash of a field begins with."""
+    return f"recordari/field/{FORMAT}/{name}\n".encode("ascii")
 
 
 def random_salts(namespace: str, seq: int, name: str) -> bytes:
@@ -298,18 +317,18 @@ class Record:
     @property
     def decides(self) -> bool:
         """True for a decision about a turn."""
-        return self.kind in DECISIONS or self.kind == "decision"
+        return self.kind in DECIDES
 
     @property
     def by_person(self) -> bool:
         """True for what a person did to an item."""
-        return self.decides and self.content.get("features", {}).get("source") == "person"
+        return self.kind in DECIDES and self.content.get("features", {}).get("source") == "person"
 
-    def with_private(self, private: Mapping[str, Private]) -> dict[str, Any]:
+    def with_private(self, private: Mapping[str, Beside]) -> dict[str, Any]:
         """The content with those personal fields put back that have not been erased."""
         return {**self.content, **{name: json.loads(private[name].value) for name in self.hashes if name in private}}
 
-    def decision(self, private: Mapping[str, Private]) -> Decision:
+    def decision(self, private: Mapping[str, Beside]) -> Decision:
         """The decision again; erased fields have their defaults. KeyError when the record is no decision."""
         if not self.decides:
             raise KeyError(f"record {self.seq} is of kind {self.kind}, not a decision")
@@ -319,7 +338,7 @@ class Record:
         return Decision.model_validate(fields)
 
 
-def written(record: Record, private: Mapping[str, Private]) -> list[MemoryItem]:
+def written(record: Record, private: Mapping[str, Beside]) -> list[MemoryItem]:
     """The item versions that a decision wrote; none when it wrote none or they were erased."""
     return [read_item(fields) for fields in record.with_private(private)["written"]] if "written" in private else []
 
@@ -327,20 +346,28 @@ def written(record: Record, private: Mapping[str, Private]) -> list[MemoryItem]:
 def read_record(text: str) -> Record:
     """A record from its JSON; raises RecordError when it is not one of this format."""
     try:
-        fields = json.loads(text)
+        return record_of(json.loads(text))
+    except json.JSONDecodeError as wrong:
+        raise RecordError(f"not a ledger record: {wrong!r}") from wrong
+
+
+def record_of(fields: Any) -> Record:
+    """A record from what its JSON holds; raises RecordError when it is not one of this format."""
+    try:
         if fields["format"] != FORMAT:
             raise RecordError(f"record format {fields['format']} is unknown here; this version reads format {FORMAT}")
         if not (isinstance(fields["content"], dict) and isinstance(fields["private"], dict)):
             raise RecordError("not a ledger record: content and private are objects")
         signed = fields.get("signed")
+        kind = fields["kind"]
         return Record(
-            seq=fields["seq"],
-            namespace=fields["namespace"],
-            kind=FORMER.get(fields["kind"], fields["kind"]),
-            recorded_at=fields["recorded_at"],
-            content=fields["content"],
-            hashes=fields["private"],
-            signed=None if signed is None else Signed(str(signed["key"]), str(signed["signature"])),
+            fields["seq"],
+            fields["namespace"],
+            FORMER.get(kind, kind),
+            fields["recorded_at"],
+            fields["content"],
+            fields["private"],
+            None if signed is None else Signed(str(signed["key"]), str(signed["signature"])),
         )
-    except (KeyError, TypeError, json.JSONDecodeError) as wrong:
+    except (KeyError, TypeError) as wrong:
         raise RecordError(f"not a ledger record: {wrong!r}") from wrong

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .record import Private, Record, key_of, to_be_signed, without_signature
+from .record import Beside, Record, key_of, to_be_signed, without_signature
 from .report import Wrong
 
 
@@ -25,7 +25,7 @@ class Listed:
         return self.names.get(key, key)
 
 
-def listed_by(record: Record, private: Mapping[str, Private]) -> Listed:
+def listed_by(record: Record, private: Mapping[str, Beside]) -> Listed:
     """What a record of kind ``actors`` states; ValueError or KeyError when it states nothing that can be used."""
     content = record.content["actors"]
     publics = {str(each["key"]): base64.b64decode(each["public"], validate=True) for each in content}
@@ -59,7 +59,7 @@ class Signatures:
         self.strangers: dict[str, int] = {}  # keys that signed and are on no list from outside → first record
         self.changed: list[int] = []  # lists that somebody changed who was on none before
 
-    def read(self, record: Record, text: str, private: Mapping[str, Private]) -> None:
+    def read(self, record: Record, text: str, private: Mapping[str, Beside]) -> None:
         """One record."""
         told: Listed | None = None
         if record.kind == "actors":

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from ..model import MemoryItem
@@ -12,12 +12,13 @@ from .checkpoint import NoteError, origin_of, unverified
 from .heads import Heads, change_of
 from .holdings import Decisions, Stored
 from .ledger import LogStore, StoredRow
-from .merkle import Frontier, leaf_hash
-from .record import Private, Record, RecordError, canonical, read_record
+from .merkle import Frontier, Growing, leaf_hash
+from .record import DECIDES, SALT_BYTES, Beside, Record, RecordError, domain_of, record_of
 from .report import Erased as Erased
 from .report import Finding as Finding
 from .report import Report as Report
 from .signatures import Signatures
+from .strict import read_strictly
 from .written import Items, plain
 
 
@@ -67,26 +68,31 @@ def verify(
     item versions; ``stored`` the whole of what memory holds: turns, decisions, items, suggestions, checkpoints.
     Records are read once and in order; only what is wrong, erased or suggested takes memory.
     """
-    return _Check(log, namespace, log_name, stored, actors).run(witness, public_key, items)
+    return _Check(log, namespace, log_name, stored, actors, items is not None).run(witness, public_key, items)
 
 
 class _Check:
     """One run over one log."""
 
     def __init__(
-        self, log: LogStore, namespace: str, log_name: str, stored: Holding | None, actors: Sequence[str] | None
-    ) -> None:
+        self, log: LogStore, namespace: str, log_name: str, stored: Holding | None, actors: Sequence[str] | None,
+        compared: bool,
+    ) -> None:  # fmt: skip
         self.log = log
         self.namespace = namespace
         self.findings: list[Finding] = []
         self.counts: Counter[str] = Counter()
+        self.kinds: Counter[str] = Counter()
+        self.values = 0
         self.missing: dict[tuple[int, str], str] = {}  # (seq, field) → hash in the record
         self.erasures: dict[tuple[int, str], tuple[int, str]] = {}
         self.stored = stored
         self.heads = Heads(origin_of(namespace, log_name), self.wrong, self.counts)
         self.signatures = Signatures(self.wrong, self.counts, actors)
         kept = iter(stored.items_kept()) if stored is not None else None
-        self.items = Items(self.wrong, self.counts, kept, stored.has_item if stored is not None else None)
+        self.items: Items | None = None
+        if stored is not None or compared:
+            self.items = Items(self.wrong, self.counts, kept, stored.has_item if stored is not None else None)
         self.decisions = Decisions(stored, self.wrong, self.counts) if stored is not None else None
         self.before: tuple[str, int] | None = None  # turn and ordinal of the decision in the record before
         self.grounds: dict[str, dict[str, int]] = {"ruleset": {}, "runtime": {}}
@@ -128,11 +134,17 @@ class _Check:
                     f"{decisions.uncommitted} turns were written by an older version, whose records do not commit to "
                     "what was said: their words are not checked"
                 )
-        if self.stored is not None:
+        if (held := self.items) is not None:
             holding = self.stored
-            self._guarded("items", lambda: self.items.finish(counted=holding.item_rows()))
-        elif items is not None:
-            self.items.finish(plain(items()))
+            if holding is not None:
+                self._guarded("items", lambda: held.finish(counted=holding.item_rows()))
+            elif items is not None:
+                held.finish(plain(items()))
+        self.counts.update({f"of kind {kind}": number for kind, number in self.kinds.items()})
+        if self.values:
+            self.counts["personal values"] = self.values
+        if decided := sum(number for kind, number in self.kinds.items() if kind in DECIDES):
+            self.counts["decisions"] = decided
         return Report(
             self.namespace,
             frontier.size,
@@ -174,8 +186,8 @@ class _Check:
 
     def _walk(self, sizes: set[int]) -> tuple[Frontier, dict[int, bytes]]:
         """Re-hash every record; the roots at ``sizes`` are kept on the way."""
-        frontier = Frontier()
-        roots = {0: frontier.root()}
+        tree = Growing()
+        roots = {0: tree.frontier().root()}
         expected = 0
         for row in self.log.read(self.namespace):
             if row.seq != expected:
@@ -187,13 +199,15 @@ class _Check:
             leaf = leaf_hash(_bytes_of(row.record))
             if leaf != row.leaf:
                 self.wrong(row.seq, "altered", "the record does not have the hash it was stored with")
-            self._subtrees(frontier, leaf)
-            frontier = frontier.append(leaf)
-            if frontier.size in sizes:
-                roots[frontier.size] = frontier.root()
-            self.counts["records"] += 1
+            if tree.size & 255 == 255:
+                self._subtrees(tree.frontier(), leaf)
+            tree.append(leaf)
+            if tree.size in sizes:
+                roots[tree.size] = tree.frontier().root()
             self._record(row)
-        return frontier, roots
+        if tree.size:
+            self.counts["records"] = tree.size
+        return tree.frontier(), roots
 
     def _subtrees(self, frontier: Frontier, leaf: bytes) -> None:
         """The full subtrees that are kept for short proofs; a log of an older version has none."""
@@ -206,8 +220,9 @@ class _Check:
         try:
             if not isinstance(row.record, str):
                 raise RecordError(f"the record is stored as {type(row.record).__name__}, not as text")
-            record = read_record(row.record)
-            if canonical_again(row.record) != row.record:
+            fields, well_formed = read_strictly(row.record)
+            record = record_of(fields)
+            if not well_formed:
                 self.wrong(row.seq, "form", "the record is not in canonical form")
         except (ValueError, RecursionError) as wrong:
             self.wrong(row.seq, "form", str(wrong))
@@ -216,21 +231,25 @@ class _Check:
             self.wrong(row.seq, "moved", f"the record says of itself that it is number {record.seq}")
         if record.namespace != self.namespace:
             self.wrong(row.seq, "moved", f"the record belongs to the log {record.namespace!r}")
-        self.counts[f"of kind {record.kind}"] += 1
-        private = {name: Private(each.value, each.salt) for name, each in row.private.items()}
-        self._private(record, private)
-        if record.recorded_at < self.clock:
-            self.backwards.append(row.seq)
-        self.clock = max(self.clock, record.recorded_at)
+        private = self._private(record, row.private)
         try:
+            self._clock(record)
             self._meaning(record, private)
             self.signatures.read(record, row.record, private)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as wrong:
             # well hashed, but not written by this code
             self.wrong(row.seq, "form", f"the content does not have the form of kind {record.kind}: {wrong!r}")
 
-    def _meaning(self, record: Record, private: dict[str, Private]) -> None:
+    def _clock(self, record: Record) -> None:
+        """Clocks of several writers may differ; a stretch that goes back is worth a look."""
+        if record.recorded_at < self.clock:
+            self.backwards.append(record.seq)
+        else:
+            self.clock = record.recorded_at
+
+    def _meaning(self, record: Record, private: Mapping[str, Beside]) -> None:
         before, self.before = self.before, None
+        self.kinds[record.kind] += 1
         if record.kind == "erase":
             ground = str(record.content["ground"])
             for seq, names in record.content["fields"]:
@@ -239,15 +258,16 @@ class _Check:
         elif record.kind == "key":
             self.heads.changes.append(change_of(record))
         elif record.decides:
-            self.counts["decisions"] += 1
             for name, digests in self.grounds.items():
-                if digest := record.content.get(name):
-                    digests.setdefault(str(digest), record.seq)
-            self.items.decided(record, private)
+                digest = record.content.get(name)
+                if digest and digest not in digests:
+                    digests[str(digest)] = record.seq
+            if self.items is not None:
+                self.items.decided(record, private)
             if self.decisions is not None:
                 self._follows(record, before)
                 self.decisions.decided(record, private)
-        elif record.kind == "rewrite" and record.content["outcome"] == "accepted":
+        elif self.items is not None and record.kind == "rewrite" and record.content["outcome"] == "accepted":
             self.items.reworded(str(record.content["item"]), record.with_private(private).get("answer"))
 
     def _follows(self, record: Record, before: tuple[str, int] | None) -> None:
@@ -257,22 +277,31 @@ class _Check:
         if ordinal != 0 and before != (turn_id, ordinal - 1):
             self.wrong(record.seq, "order", f"decision {turn_id}/{ordinal} does not follow the one before it")
 
-    def _private(self, record: Record, private: dict[str, Private]) -> None:
-        for name in sorted(set(private) - set(record.hashes)):
-            self.wrong(record.seq, "private", f"a value {name} lies beside the record that it does not know")
-        for name, committed in sorted(record.hashes.items()):
-            if name not in private:
+    def _private(self, record: Record, private: Mapping[str, Beside]) -> Mapping[str, Beside]:
+        """The personal values against what the record commits to; those that fit."""
+        hashes = record.hashes
+        good = 0
+        for name, committed in hashes.items():
+            each = private.get(name)
+            if each is None:
                 self.missing[(record.seq, name)] = committed
                 continue
             try:
-                agrees = private[name].commitment(name) == committed
+                salt = bytes.fromhex(each.salt)
+                found = hashlib.sha256(domain_of(name) + salt + each.value.encode()).hexdigest()
+                agrees = found == committed and len(salt) == SALT_BYTES
             except (AttributeError, TypeError, ValueError):
                 agrees = False
             if agrees:
-                self.counts["personal values"] += 1
+                good += 1
             else:
                 self.wrong(record.seq, "private", f"the value of {name} is not the one the record commits to")
-                del private[name]
+                private = {field: each for field, each in private.items() if field != name}
+        self.values += good
+        if good != len(private):
+            for name in sorted(set(private) - set(hashes)):
+                self.wrong(record.seq, "private", f"a value {name} lies beside the record that it does not know")
+        return private
 
     def _gone(self) -> tuple[Erased, ...]:
         erased: list[Erased] = []
@@ -300,8 +329,3 @@ def _bytes_of(record: str | bytes) -> bytes:
         return str(record).encode("utf-8", "surrogateescape")  # bytes that were no UTF-8 come back as they were
     except UnicodeEncodeError:
         return record.encode("utf-8", "surrogatepass")
-
-
-def canonical_again(text: str) -> str:
-    """The canonical form of a JSON text; equal to it when it was canonical."""
-    return canonical(json.loads(text))

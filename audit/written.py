@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..model import MemoryItem
 from .holdings import KeptItem
-from .record import Private, Record, item_fields
+from .record import Beside, Record, item_fields
 from .report import Wrong
 
 # What a version of an item may change without a decision: a record of a rewriting says so, and what was answered.
@@ -85,7 +85,7 @@ class Items:
         self._row = 1  # the number that the next version must have
         self._last = (-1, -1)  # record and place of the last version in order
 
-    def decided(self, record: Record, private: Mapping[str, Private]) -> None:
+    def decided(self, record: Record, private: Mapping[str, Beside]) -> None:
         """Take in what a decision says that it wrote."""
         content = record.content
         keys = content.get("written", ())

@@ -11,6 +11,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -168,7 +169,7 @@ class Store:
         with self._transaction() as connection:
             driver: Any = connection.connection.dbapi_connection
             if self.backend == "sqlite":
-                driver.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+                driver.text_factory = partial(str, encoding="utf-8", errors="surrogateescape")
             try:
                 yield Inspection(View(lambda: connection, namespace), self.place)
             finally:

@@ -49,9 +49,7 @@ from .tables import (
 )
 
 _HAS_ITEM = Statement(
-    select(ITEMS.c.item_id)
-    .where(ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.item_id == bindparam("item"))
-    .limit(literal_column("1"))
+    select(ITEMS.c.version).where(ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.item_id == bindparam("item"))
 )
 _COLUMNS = ("action", "reason", "item", "target", "turn_id", "ordinal", "turn")  # of a decision, repeated by its body
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, bindparam, delete, func, insert, literal_column, select
 
 from .errors import StoreError
 from .statements import Columns, Insert, Statement
@@ -17,6 +17,19 @@ _PAGE = 1000  # records read at once: a log of a million is verified in constant
 _ADD_RECORD = Insert(RECORDS, "namespace", "seq", "record", "leaf")
 _ADD_PRIVATE = Insert(PRIVATE, "namespace", "seq", "field", "value", "salt")
 _ADD_ACT = Insert(ACTS, "namespace", "seq", "kind")
+_RECORDS = Statement(
+    select(RECORDS.c.seq, RECORDS.c.record, RECORDS.c.leaf)
+    .where(RECORDS.c.namespace == bindparam("namespace"), RECORDS.c.seq >= bindparam("first"))
+    .order_by(RECORDS.c.seq)
+    .limit(bindparam("room"))
+    .offset(literal_column("0"))  # SQLite's dialect would add a parameter of its own
+)
+_VALUES = Statement(
+    select(PRIVATE.c.seq, PRIVATE.c.field, PRIVATE.c.value, PRIVATE.c.salt)
+    .where(PRIVATE.c.namespace == bindparam("namespace"))
+    .where(PRIVATE.c.seq >= bindparam("first"), PRIVATE.c.seq <= bindparam("last"))
+    .order_by(PRIVATE.c.seq, PRIVATE.c.field)
+)
 _ADD_SUBTREE = Insert(SUBTREES, "namespace", "level", "number", "hash")
 _LEAVES = Statement(
     select(RECORDS.c.seq, RECORDS.c.leaf)
@@ -67,22 +80,23 @@ class NewRow(Protocol):
         """The kind of a record that is no decision."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeptPrivate:
+class KeptPrivate(NamedTuple):
     """A personal value as stored."""
 
     value: str
     salt: str
 
 
-@dataclass(frozen=True, slots=True)
-class KeptRow:
+class KeptRow(NamedTuple):
     """A row as stored; ``private`` has what has not been erased."""
 
     seq: int
     record: str
     leaf: bytes
-    private: Mapping[str, KeptPrivate] = field(default_factory=dict)
+    private: Mapping[str, KeptPrivate]
+
+
+_NOTHING: Mapping[str, KeptPrivate] = {}
 
 
 @dataclass(slots=True)
@@ -157,20 +171,18 @@ class Log:
         self._mine(namespace)
         at = max(start, 0)
         while stop is None or at < stop:
-            query = select(RECORDS.c.seq, RECORDS.c.record, RECORDS.c.leaf).where(
-                RECORDS.c.namespace == namespace, RECORDS.c.seq >= at
-            )
-            if stop is not None:
-                query = query.where(RECORDS.c.seq < stop)
-            page = self._connection.execute(query.order_by(RECORDS.c.seq).limit(_PAGE)).all()
+            room = _PAGE if stop is None else min(_PAGE, stop - at)
+            page = _RECORDS.all(self._connection, namespace=namespace, first=at, room=room)
             if not page:
                 return
-            beside = self._private(namespace, page[0].seq, page[-1].seq)
-            for row in page:
-                yield KeptRow(row.seq, row.record, _bytes(row.leaf), beside.get(row.seq, {}))
-            if not isinstance(page[-1].seq, int):  # SQLite sorts what is no number to the end: there is no more
+            beside = self._private(namespace, page[0][0], page[-1][0])
+            for seq, record, leaf in page:
+                if stop is None or not isinstance(seq, int) or seq < stop:
+                    kept = leaf if type(leaf) is bytes else _bytes(leaf)
+                    yield KeptRow(seq, record, kept, beside.get(seq, _NOTHING))
+            if not isinstance(page[-1][0], int):  # SQLite sorts what is no number to the end: there is no more
                 return
-            at = page[-1].seq + 1
+            at = page[-1][0] + 1
 
     def size(self, namespace: str) -> int:
         """Number of records by the rows themselves, not by a counter: one deleted at the end is noticed.
@@ -268,12 +280,13 @@ class Log:
         return tuple(row for seq in sorted(seqs) for row in self.read(self._namespace, seq, seq + 1))
 
     def _private(self, namespace: str, first: int, last: int) -> dict[int, dict[str, KeptPrivate]]:
-        query = select(PRIVATE.c.seq, PRIVATE.c.field, PRIVATE.c.value, PRIVATE.c.salt).where(
-            PRIVATE.c.namespace == namespace, PRIVATE.c.seq >= first, PRIVATE.c.seq <= last
-        )
         beside: dict[int, dict[str, KeptPrivate]] = {}
-        for row in self._connection.execute(query.order_by(PRIVATE.c.seq, PRIVATE.c.field)):
-            beside.setdefault(row.seq, {})[row.field] = KeptPrivate(row.value, row.salt)
+        now, values = None, {}
+        for seq, name, value, salt in _VALUES.all(self._connection, namespace=namespace, first=first, last=last):
+            if seq != now:
+                now = seq
+                values = beside[seq] = {}
+            values[name] = KeptPrivate(value, salt)
         return beside
 
     def _mine(self, namespace: str) -> None:
