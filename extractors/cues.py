@@ -210,7 +210,7 @@ class CompiledCues:
         # Units that look inside mentions are asked of the unmasked text; the others never match there.
         self._inner = tuple(n for n, unit in enumerate(self.units) if unit.family.in_mentions)
         self._outer = tuple(n for n, unit in enumerate(self.units) if not unit.family.in_mentions)
-        self._signs = Signs(sources[n] for n in self._outer)
+        self._signs = Signs((sources[n] for n in self._outer), common="".join(_SLOTS.values()))
         self._inner_signs = Signs(sources[n] for n in self._inner)
 
     def possible(self, masked: str, text: str) -> list[Unit]:
