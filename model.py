@@ -5,81 +5,23 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, SerializeAsAny
 
+from .codes import FEATURES as FEATURES
+from .codes import REASONS as REASONS
+from .codes import UNSAID as UNSAID
+from .codes import Act as Act
+from .codes import Action as Action
+from .codes import CueKind as CueKind
+from .codes import ItemStatus as ItemStatus
+from .codes import MemoryType as MemoryType
+from .codes import Modality as Modality
+from .codes import Polarity as Polarity
+from .codes import Source as Source
+from .codes import Speaker as Speaker
 from .values import Amount, Value
-
-Speaker = Literal["user", "assistant", "tool", "document"]
-"""Who speaks in a dialogue."""
-Source = Literal["user", "assistant", "tool", "document", "person"]
-"""Where a turn comes from: a dialogue, or a person who edits what is remembered."""
-Action = Literal["ADD", "SUPERSEDE", "CONFIRM", "RETRACT", "HOLD", "IGNORE"]
-Act = Literal[
-    "state", "change", "correct", "adjust", "propose", "confirm", "reject", "retract", "end", "wish",
-    "follow", "induce", "fade",
-]  # fmt: skip
-UNSAID: frozenset[Act] = frozenset({"follow", "induce", "fade"})
-"""Acts that nobody said: what follows from what was said, or from the time that has passed."""
-Polarity = Literal["affirmed", "negated"]
-Modality = Literal["asserted", "hypothetical", "question", "desired", "hedged", "joke", "quoted", "request"]
-MemoryType = Literal["fact", "preference", "event", "state", "skill"]
-ItemStatus = Literal["current", "scheduled", "superseded", "retracted", "held", "expired"]
-CueKind = Literal[
-    "negation", "hypothesis", "question", "wish", "hedge", "joke", "quotation", "third_party", "past", "plan",
-    "correction", "change", "adjustment", "repair", "proposal", "confirmation", "rejection", "withdrawal", "ending",
-    "request",
-]  # fmt: skip
-
-# The closed list of reason codes, by action; docs/reason-codes.md explains each (a test compares).
-REASONS: dict[Action, tuple[str, ...]] = {
-    "IGNORE": (
-        "no_candidate", "small_talk", "one_off_command", "question", "hypothetical", "desired", "hedged", "joke",
-        "quoted", "third_party", "negated", "agent_suggestion", "suggestion_rejected", "tool_output",
-        "agent_reasoning", "ambiguous_reference", "ambiguous_value", "unparseable_value", "no_slot",
-        "low_confidence", "rolled_back_rule",
-    ),
-    "CONFIRM": ("duplicate", "restated", "user_confirmed"),
-    "ADD": ("stated", "confirmed_suggestion", "induced", "historical", "reported"),
-    "SUPERSEDE": (
-        "correction_explicit", "correction_elliptical", "adjusted", "anchor_moved", "update_stated", "more_precise",
-        "user_over_agent", "condition_met",
-    ),
-    "RETRACT": ("withdrawn", "ended", "expired"),
-    "HOLD": (
-        "ambiguous_reference", "needs_approval", "unusual_change", "conflict_unresolved", "untrusted_source",
-        "possible_same_entity",
-    ),
-}  # fmt: skip
-
-# The closed vocabulary of a policy row: feature → values. ``slot`` is open (slot files name it). ASCII only:
-# these strings are all that the rule engine ever sees.
-FEATURES: dict[str, tuple[str, ...]] = {
-    "slot": (),
-    "kind": (
-        "time", "money", "number", "percent", "quantity", "address", "place", "person", "organization", "phone",
-        "email", "url", "identifier", "text", "none",
-    ),
-    "act": get_args(Act),
-    "form": ("full", "part", "adjustment", "answer", "bare"),  # bare: a value alone ("还是8万吧")
-    "polarity": get_args(Polarity),
-    "modality": get_args(Modality),
-    "time": ("current", "future", "past"),
-    "source": ("user", "assistant", "tool", "document", "person"),
-    "attribution": ("own", "reported"),  # reported: the speaker says that somebody else said it
-    "authority": ("none", "higher", "equal", "lower"),  # of this source against that of the known item
-    "relation": ("none", "equal", "narrower", "broader", "differs", "older"),
-    "wording": ("same", "other"),  # of an equal value: the same words, or others
-    "identity": ("none", "same", "perhaps"),  # of a name in other words than the known one: what rules of naming say
-    "binding": ("named", "matched", "recent", "suggested", "ambiguous", "none"),
-    "value": ("ok", "ambiguous", "unparseable", "missing"),
-    "confidence": ("high", "medium", "low"),
-    "gate": ("none", "small_talk", "one_off_command", "tool_output", "agent_reasoning"),
-    "hedge": ("hold", "ignore"),  # what the slot does with a hedged value
-    "approval": ("yes", "no"),
-    "unusual": ("yes", "no"),
-}  # fmt: skip
 
 
 class Model(BaseModel):
@@ -282,11 +224,12 @@ class Evidence(Model):
     turn_id: str
     start: int
     end: int
+    conversation: str
     said_at: AwareDatetime
 
 
 class Wish(Model):
-    """Something that was asked for and not remembered; ``reason`` induced: it has become a preference by then."""
+    """Something that was asked for and not remembered; of reason ``induced``: that became a preference."""
 
     entity: str
     slot: str
@@ -296,7 +239,6 @@ class Wish(Model):
     polarity: Polarity = "affirmed"
     reason: str
     by: str = Field(description="Who asked: the author, or else the speaker.")
-    conversation: str
     said: Evidence
 
 
@@ -479,6 +421,24 @@ class Receipt(Model):
     decisions: tuple[Decision, ...] = ()
     items: tuple[MemoryItem, ...] = Field((), description="Items written or changed by this turn.")
     repeated: bool = Field(False, description="The turn was known already and nothing was written.")
+
+
+def wish_of(turn: Turn, decision: Decision) -> Wish | None:
+    """The wish that a decision refused, or made a preference of; None for anything else."""
+    refused = decision.action == "IGNORE" and decision.features.get("attribution") == "own"
+    if turn.speaker != "user" or not (refused or decision.reason == "induced"):
+        return None
+    if decision.slot is None or decision.kind is None or not decision.canonical or decision.entity is None:
+        return None
+    said = Evidence(
+        turn_id=turn.turn_id, start=decision.start, end=decision.end, conversation=turn.conversation,
+        said_at=turn.said_at,
+    )  # fmt: skip
+    return Wish(
+        entity=decision.entity, slot=decision.slot, qualifier=decision.qualifier, kind=decision.kind,
+        canonical=decision.canonical, polarity=decision.polarity, reason=decision.reason,
+        by=turn.author or turn.speaker, said=said,
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=512)

@@ -15,6 +15,7 @@ from ..model import Scan, SlotTraits, Turn
 from .capture_file import CaptureFile, phrase_pattern
 from .gates import Gated
 from .identity import NameWords, name_words
+from .induction_file import InductionFile
 from .labels import Lexicon, key, lexicon, words_pattern
 from .prefilter import Prefilter
 from .shapes import Shapes, shapes_of
@@ -42,6 +43,11 @@ class RulesetLike(Protocol):
     @property
     def captures(self) -> tuple[CaptureFile, ...]:
         """Capture files."""
+        ...
+
+    @property
+    def inductions(self) -> tuple[InductionFile, ...]:
+        """Induction files."""
         ...
 
     @property

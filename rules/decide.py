@@ -22,6 +22,7 @@ from ..model import (
     SlotTraits,
     Turn,
     Verdict,
+    wish_of,
 )
 from ..values import TimeValue
 from .anchors import Anchors, Move, counted, following
@@ -29,6 +30,7 @@ from .bind import bind
 from .book import RulesetLike, book_of
 from .capture import Captured, capture
 from .edits import bind_edit
+from .induction import asked_again, faded, induced, rule_of
 from .naming import renames
 
 if TYPE_CHECKING:
@@ -65,15 +67,18 @@ def decide(
 ) -> tuple[tuple[Outcome, ...], Known]:
     """Outcomes in the order of the text, each knowing what those before it did, and what is known afterwards."""
     desk = _Desk(turn, scan, known, ruleset, engine, reconcile, word, new_id, runtime)
-    if turn.edit is not None:
+    book = book_of(ruleset)
+    if turn.edit is not None:  # nothing fades under the hands of who edits it
         desk.take(bind_edit(turn, turn.edit, scan, known, ruleset))
         return tuple(desk.outcomes), desk.known
+    for ending in faded(turn, known, book):
+        desk.take(ending)
+    gone = len(desk.outcomes)
     captured = capture(turn, scan, ruleset)
-    book = book_of(ruleset)
-    for candidate in (each for found in captured.candidates for each in renames(found, turn, known, book)):
+    for candidate in (each for found in captured.candidates for each in renames(found, turn, desk.known, book)):
         for _ in range(_answered_at_once(candidate, desk.known)):
             desk.take(bind(turn, candidate, desk.known, ruleset, captured.gate))
-    for decision in leftovers(turn, scan, captured, bool(desk.outcomes)):
+    for decision in leftovers(turn, scan, captured, len(desk.outcomes) > gone):
         desk.outcomes.append(Outcome(decision=decision.model_copy(update=desk.stamp())))
     return tuple(desk.outcomes), desk.known
 
@@ -109,8 +114,10 @@ class _Desk:
     def take(self, bound: Bound) -> None:
         """Decide a candidate, and then what follows from it."""
         bound = counted(bound, self.turn, self.known, self.ruleset)
+        bound = asked_again(bound, self.turn, self.known, self.ruleset.inductions)
         outcome = self._decide(bound)
         self._follow(bound, outcome)
+        self._induce(bound, outcome)
 
     def _follow(self, cause: Bound, outcome: Outcome) -> None:
         """What is counted from a date that has just been given, moved or taken back goes with it, one by one."""
@@ -120,6 +127,22 @@ class _Desk:
             while move := self._next_move(entity, done):
                 done.add(move.item.id)
                 self._decide(following(move, cause, self.turn, book_of(self.ruleset)))
+
+    def _induce(self, cause: Bound, outcome: Outcome) -> None:
+        """What was asked for is kept in mind, and asked for often enough it is a preference."""
+        wish = wish_of(self.turn, outcome.decision)
+        if wish is None or wish.reason == "induced":
+            return
+        self.known = self.known.model_copy(update={"wishes": (*self.known.wishes, wish)})
+        rule = rule_of(self.ruleset.inductions, wish.slot, wish.reason)
+        if rule is None:
+            return
+        book = book_of(self.ruleset)
+        bound = induced(rule, wish, self.known.wishes, cause, self.turn, self.known, book)
+        if bound is not None:
+            made = wish_of(self.turn, self._decide(bound).decision)
+            spent = (made,) if made is not None else ()
+            self.known = self.known.model_copy(update={"wishes": (*self.known.wishes, *spent)})
 
     def _next_move(self, entity: str, done: Collection[str]) -> Move | None:
         moves = Anchors(self.known, entity, self.turn, self.ruleset).moved()

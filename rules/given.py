@@ -45,13 +45,13 @@ def moment(now: str | None) -> datetime:
     return read if read.tzinfo is not None else read.replace(tzinfo=ZONE)
 
 
-def turns_of(test: InlineTest) -> tuple[Turn, ...]:
-    """The turns of a test: those of ``after``, a minute apart, and last the sentence itself."""
+def turns_of(test: InlineTest, apart: timedelta = timedelta(minutes=1)) -> tuple[Turn, ...]:
+    """The turns of a test: those of ``after``, so far ``apart``, and last the sentence itself."""
     said_at = moment(test.now)
     texts = [*test.after, test.say]
     turns = []
     for index, text in enumerate(texts):
-        at = said_at - timedelta(minutes=len(texts) - 1 - index)
+        at = said_at - apart * (len(texts) - 1 - index)
         turns.append(
             Turn(turn_id=f"t{index}", text=text, speaker=test.speaker, said_at=at, received_at=at, ordinal=index)
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 from ..extractors.scan import scan
@@ -96,6 +97,7 @@ class _Runner:
             "cue": self._cue,
             "gate": self._gate,
             "grammar": self._mentions,
+            "induction": self._pipeline,
             "policy": self._policy,
             "slot": self._pipeline,
             "vocabulary": self._mentions,
@@ -103,7 +105,7 @@ class _Runner:
 
     def one(self, file: RuleFile, index: int, test: InlineTest, report: Report) -> None:
         """Run one test and enter it into the report."""
-        if file.kind in ("capture", "slot") and self.trial is None:
+        if file.kind in ("capture", "induction", "slot") and self.trial is None:
             report.skipped += 1
             return
         self._ran = None
@@ -131,7 +133,8 @@ class _Runner:
 
     def _gives(self, file: RuleFile, test: InlineTest, wanted: str) -> bool:
         """True when a test gives what its ``todo`` hopes for."""
-        known_as = {"cue": "covers", "capture": "remembers", "slot": "remembers", "policy": "gives"}
+        whole = dict.fromkeys(("capture", "induction", "slot"), "remembers")  # run through the whole pipeline
+        known_as = {"cue": "covers", "policy": "gives", **whole}
         key = known_as.get(file.kind, "expect")
         hoped: Any = wanted
         if key == "remembers" and wanted != "none":
@@ -228,12 +231,13 @@ class _Runner:
                 yield f"expected {key} {test.gives[key]}, got {outcome(self.engine, features)}"
                 return
 
-    # Captures and slots: the whole pipeline.
+    # Captures, slots and inductions: the whole pipeline.
 
     def _pipeline(self, file: RuleFile, test: InlineTest) -> Iterator[str]:
         if self.trial is None:
             return
-        turns = turns_of(test)
+        days = timedelta(days=1)  # what counts towards a habit is said one turn a day
+        turns = turns_of(test, days) if file.kind == "induction" else turns_of(test)
         known = known_of(test, self.ruleset.slots, self._values)
         decisions, items = self.trial(turns, known)
         last = [decision for decision in decisions if decision.turn_id == turns[-1].turn_id]

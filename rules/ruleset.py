@@ -18,6 +18,7 @@ from ..rulefile import Problem, RuleError, RuleFile
 from .cache import checking
 from .capture_file import CaptureFile
 from .gates import Gated, GateFile, Gates
+from .induction_file import InductionFile
 from .policy import PolicyFile, TableRow, table_of
 from .slots import SlotFile
 
@@ -88,6 +89,11 @@ class Ruleset:
     def gates(self) -> tuple[GateFile, ...]:
         """Gate files."""
         return self.of(GateFile)
+
+    @cached_property
+    def inductions(self) -> tuple[InductionFile, ...]:
+        """Induction files."""
+        return self.of(InductionFile)
 
     @cached_property
     def policies(self) -> tuple[PolicyFile, ...]:

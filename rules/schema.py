@@ -16,6 +16,7 @@ from ..rulefile import CHECKED, Problem, Refused, RuleFile
 from .capture_file import CaptureFile
 from .gates import GateFile
 from .policy import PolicyFile
+from .induction_file import InductionFile
 from .slots import SlotFile
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ KINDS: dict[str, type[RuleFile]] = {
 
 Steps = tuple[str | int, ...]
 Complaint = tuple[Steps, bool, str, str, str]  # path, whether its key is meant, message, way out, id of the check
+    "induction": InductionFile,
 Reference = tuple[Steps, str, str]  # path, what is meant, name
 _REFERENCE = re.compile(r"@([a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*)")
 # What pydantic says, in the words of this house; anything else keeps pydantic's own message.
@@ -101,7 +103,7 @@ def references(data: dict[str, Any]) -> Iterator[Reference]:
     kind = data.get("kind")
     if kind == "slot":
         yield from ((("labels", index), "vocabulary", str(name)) for index, name in enumerate(_listed(data, "labels")))
-    if kind == "capture" and isinstance(data.get("slot"), str):
+    if kind in ("capture", "induction") and isinstance(data.get("slot"), str):
         yield ("slot",), "slot", data["slot"]
     if kind == "policy":
         rows = data.get("rows")

@@ -9,17 +9,18 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
-from sqlalchemy import Connection, bindparam, func, select
+from sqlalchemy import Connection, bindparam, func, literal_column, select
 
-from ..model import UNSAID, Decision, Known, MemoryItem, Proposal, Said, Turn
-from .codec import read_item, read_proposal
+from ..model import UNSAID, Decision, Known, MemoryItem, Proposal, Said, Turn, Wish, wish_of
+from .codec import read_decision, read_item, read_proposal, read_turn
 from .items import is_void, status_at
 from .statements import Statement
-from .tables import DECISIONS, ITEMS, PROPOSALS, TURNS, unstamp
+from .tables import DECISIONS, ITEMS, PROPOSALS, TURNS, WISHES, unstamp
 
 # Principals and conversations kept in memory; the least used leave first. A miss costs one indexed query, so the
 # number only has to cover the clients that talk at the same time.
 _KEPT = 128
+_WISHES_KEPT = 256  # of a principal; a rule that counts over months needs the last few dozen
 _RECENT_TURNS = 32  # turns whose talk is kept; nobody resolves "the other one" over a longer way
 
 _ITEMS_OF = Statement(
@@ -50,6 +51,18 @@ _PROPOSALS = Statement(
     .where(PROPOSALS.c.turn >= bindparam("turn"), PROPOSALS.c.answered_by.is_(None))
     .order_by(PROPOSALS.c.turn, PROPOSALS.c.number)
 )
+_WISH = select(WISHES.c.principal, TURNS.c.body, DECISIONS.c.body).where(
+    WISHES.c.namespace == bindparam("namespace"),
+    *(TURNS.c[name] == WISHES.c[name] for name in ("namespace", "turn_id")),
+    *(DECISIONS.c[name] == WISHES.c[name] for name in ("namespace", "turn_id", "ordinal")),
+)
+_WISHES_OF = Statement(
+    _WISH.where(WISHES.c.principal == bindparam("principal"))
+    .order_by(WISHES.c.seq.desc())
+    .limit(literal_column(str(_WISHES_KEPT)))
+    .offset(literal_column("0"))  # or SQLite gets a parameter without a name
+)
+_WISHES_SINCE = Statement(_WISH.where(WISHES.c.seq >= bindparam("since")).order_by(WISHES.c.seq))
 
 
 class Source(Protocol):
@@ -74,6 +87,11 @@ class Principal:
     ordinals: dict[str, int] = field(default_factory=dict)
     live: dict[str, MemoryItem] = field(default_factory=dict)
     history: dict[str, MemoryItem] = field(default_factory=dict)
+    wishes: tuple[Wish, ...] = ()  # the last ones, oldest first
+
+    def wished(self, wish: Wish) -> None:
+        """Keep what was asked for; always the same last ones, whoever remembers them."""
+        self.wishes = (*self.wishes, wish)[-_WISHES_KEPT:]
 
     def put(self, item: MemoryItem, ordinal: int) -> None:
         """Keep the newest version."""
@@ -118,10 +136,11 @@ class Cache:
 
     version: int = -1
     item_rows: int = 0
+    records: int = 0  # of the ledger
     principals: OrderedDict[str, Principal] = field(default_factory=OrderedDict)
     conversations: OrderedDict[str, Conversation] = field(default_factory=OrderedDict)
 
-    def refresh(self, source: Source, version: int, item_rows: int) -> None:
+    def refresh(self, source: Source, version: int, item_rows: int, records: int) -> None:
         """Take in what others wrote since: item versions are only added, so only the new ones are read."""
         if version == self.version:
             return
@@ -130,8 +149,13 @@ class Cache:
             for principal, _, ordinal, body in since:
                 if principal in self.principals:
                     self.principals[principal].put(read_item(body), ordinal)
+            wished = _WISHES_SINCE.all(source.connection, namespace=source.namespace, since=self.records)
+            for principal, turn, decision in wished:
+                wish = _read_wish(turn, decision)
+                if wish is not None and principal in self.principals:
+                    self.principals[principal].wished(wish)
         self.conversations.clear()
-        self.version, self.item_rows = version, item_rows
+        self.version, self.item_rows, self.records = version, item_rows, records
 
     def principal(self, source: Source, name: str) -> Principal:
         """The items of a principal."""
@@ -142,6 +166,11 @@ class Cache:
                 source.about("principal", name), namespace=source.namespace, principal=name
             ):
                 kept.put(read_item(body), ordinal)
+            asked = {"namespace": source.namespace, "principal": name}
+            for _, turn, decision in reversed(_WISHES_OF.all(source.about("principal", name), **asked)):
+                wish = _read_wish(turn, decision)
+                if wish is not None:
+                    kept.wished(wish)
             self.principals[name] = kept
             if len(self.principals) > _KEPT:
                 self.principals.popitem(last=False)
@@ -161,7 +190,8 @@ class Cache:
 
     def known(self, source: Source, entity: str, conversation: str, last_turns: int, at: datetime | None) -> Known:
         """What a turn of this principal in this conversation may rest on."""
-        items, history = self.principal(source, entity).at(at)
+        principal = self.principal(source, entity)
+        items, history = principal.at(at)
         talk = self.conversation(source, conversation)
         first = talk.next_ordinal - min(last_turns, _RECENT_TURNS)
         return Known(
@@ -169,7 +199,13 @@ class Cache:
             history=history,
             recent=tuple(said for said in talk.recent if said.turn >= first),
             proposals=tuple(each for each in talk.proposals if each.turn >= first),
+            wishes=principal.wishes,
         )
+
+
+def _read_wish(turn: str, decision: str) -> Wish | None:
+    """A wish from its turn and decision; None when what was asked for has been erased."""
+    return wish_of(read_turn(turn, None), read_decision(decision))
 
 
 def said_in(turn: Turn, decisions: Iterable[Decision]) -> list[Said]:

@@ -16,7 +16,7 @@ from sqlmodel import Field, SQLModel
 
 # Schema versions, oldest first: the alembic revisions under migrations/versions. The last one is what this code
 # writes. A fresh database gets it at once; alembic is imported only to upgrade an older one.
-REVISIONS = ("0001", "0002")
+REVISIONS = ("0001", "0002", "0003")
 
 _NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -183,6 +183,21 @@ class ProposalRow(Row, table=True):
     body: str = _words()
 
 
+class WishRow(Row, table=True):
+    """A decision that refused what was asked for, or made a preference of it: what later wishes are counted with."""
+
+    __tablename__ = "wishes"
+    __table_args__ = (
+        ForeignKeyConstraint(["namespace", "turn_id"], ["turns.namespace", "turns.turn_id"]),
+        Index(None, "namespace", "principal", "seq"),
+    )
+    namespace: str = _key()
+    seq: int = Field(primary_key=True, sa_type=NUMBER)  # of its record: the order in which they were decided
+    principal: str = _words()
+    turn_id: str = _words()
+    ordinal: int = _number()  # of the decision in its turn
+
+
 class RecordRow(Row, table=True):
     """One record of the ledger: canonical JSON as appended, never changed, and its leaf hash."""
 
@@ -322,6 +337,7 @@ TURNS = METADATA.tables["turns"]
 ITEMS = METADATA.tables["items"]
 DECISIONS = METADATA.tables["decisions"]
 PROPOSALS = METADATA.tables["proposals"]
+WISHES = METADATA.tables["wishes"]
 RECORDS = METADATA.tables["records"]
 PRIVATE = METADATA.tables["private_values"]
 SUBTREES = METADATA.tables["subtrees"]

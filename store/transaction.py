@@ -158,7 +158,7 @@ class Transaction:
         self._nested = nested
         try:
             self.cache = self.cache or Cache()
-            self.cache.refresh(self, head.version, head.item_rows)
+            self.cache.refresh(self, head.version, head.item_rows, head.frontier.size)
             self.open = Writing(self, place, head, self.cache)
             yield self.open
             self.open.finish()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, insert, literal_column, select, update
 
-from ..model import Known, MemoryItem, Outcome, Proposal, Turn
+from ..model import Decision, Known, MemoryItem, Outcome, Proposal, Turn, wish_of
 from . import search
 from .codec import (
     content_digest,
@@ -26,7 +26,7 @@ from .known import Cache, said_in
 from .log import Log
 from .reading import Reading
 from .statements import Columns, Insert, Statement
-from .tables import DECISIONS, ITEMS, PROPOSALS, RULESETS, RUNTIMES, TURNS, stamp, storable
+from .tables import DECISIONS, ITEMS, PROPOSALS, RULESETS, RUNTIMES, TURNS, WISHES, stamp, storable
 
 if TYPE_CHECKING:
     from .transaction import Head, Transaction
@@ -40,6 +40,7 @@ _ADD_ITEM = Insert(
 )
 _ADD_DECISION = Insert(DECISIONS)
 _ADD_PROPOSAL = Insert(PROPOSALS)
+_ADD_WISH = Insert(WISHES)
 _REPLACE = Statement(
     update(ITEMS)
     .where(ITEMS.c.namespace == bindparam("of"), ITEMS.c.item_id == bindparam("item"))
@@ -142,6 +143,7 @@ class Writing(Reading):
         self._transaction.add(_ADD_DECISION, rows)
         talk = self._cache.conversation(self._transaction, turn.conversation)
         talk.recent.extend(said_in(turn, decisions))
+        self._write_wishes(turn, decisions, seqs)
         versions = [(item, outcome.decision.ordinal) for outcome in outcomes for item in outcome.written]
         if versions:
             self._write_versions(turn, versions)
@@ -225,6 +227,18 @@ class Writing(Reading):
         if self._wrote or self._head.frontier.size != self._start:
             self._head.version += 1
             self._cache.version, self._cache.item_rows = self._head.version, self._head.item_rows
+            self._cache.records = self._head.frontier.size
+
+    def _write_wishes(self, turn: Turn, decisions: Sequence[Decision], seqs: Sequence[int]) -> None:
+        """Note which decisions refused a wish; what was wished stands in the decision."""
+        kept = self._cache.principals.get(turn.entity)
+        for seq, decision in zip(seqs, decisions, strict=False):
+            wish = wish_of(turn, decision)
+            if wish is not None:
+                row = (self.namespace, seq, turn.entity, turn.turn_id, decision.ordinal)
+                self._transaction.add(_ADD_WISH, [row])
+                if kept is not None:
+                    kept.wished(wish)
 
     def _write_versions(self, turn: Turn, versions: Sequence[tuple[MemoryItem, int]]) -> None:
         rows: list[tuple[Any, ...]] = []
