@@ -174,10 +174,11 @@ class _Spoken:
             word: times for name, times in (("twice", 2), ("thrice", 3)) for word in words.labels.get(name, ())
         }  # fmt: skip
         chars = "".join(word for word in self._digit if len(word) == 1 and not word.isascii())
+        unit = "".join(words.labels["unit"])
         said = _any_of([word for word in self._digit if word.isascii()])
         times = _any_of(self._times) or r"(?!)"
         self._run = lazy(
-            rf"[{chars}0-9](?:[ -]?[{chars}0-9]){{6,15}}(?![{chars}0-9十百千万])"
+            rf"[{chars}0-9](?:[ -]?[{chars}0-9]){{6,15}}(?![{chars}0-9{unit}])"
             rf"|(?<![A-Za-z])(?:(?:(?:{times}) )?(?:{said})[ -]){{6,15}}(?:{said})(?![A-Za-z])"
         )
         self._token = lazy(rf"({times})|{said}|[{chars}0-9]")

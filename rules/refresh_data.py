@@ -25,6 +25,7 @@ CHINESE_NAME_CITY = 300_000
 HOME = ("GB", "US")
 # The statistical groupings that stand where a city would and are never said.
 NO_CITY = {"市辖区", "县", "省直辖县级行政区划", "自治区直辖县级行政区划"}
+PLAIN_COUNTY = "县"  # on Taiwan counties stand where cities do
 # The peoples whose names stand in the long names of autonomous areas and fall away in everyday speech.
 PEOPLES = (
     "蒙古|回|藏|维吾尔|苗|彝|壮|布依|朝鲜|满|侗|瑶|白|土家|哈尼|哈萨克|傣|黎|傈僳|佤|畲|高山|拉祜|水|东乡|纳西|景颇|柯尔克孜|土|达斡尔"
@@ -56,7 +57,10 @@ def short(name: str) -> str:
 
 
 def divisions(source: Path) -> Iterator[str]:
-    """``P`` province, ``C`` city, ``D`` county, each with its short name; towns stand joined behind the county."""
+    """``P`` province, ``C`` city, ``K`` county in a city's place, ``D`` county, each with its short name.
+
+    Towns stand joined behind the county.
+    """
     tree: dict[str, dict[str, dict[str, list[str]]]] = json.loads((source / "pcas.json").read_text("utf-8"))
     for province, cities in tree.items():
         yield f"P\t{province}\t{short(province)}"
@@ -70,7 +74,8 @@ def divisions(source: Path) -> Iterator[str]:
     for province, cities_of in islands.items():
         yield f"P\t{province}\t{short(province)}"
         for city, counties_of in cities_of.items():
-            yield f"C\t{city}\t{short(city)}"
+            mark = "K" if city.endswith(PLAIN_COUNTY) else "C"
+            yield f"{mark}\t{city}\t{short(city)}"
             for county in counties_of:
                 yield f"D\t{county}\t{short(county)}\t"
 

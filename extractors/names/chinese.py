@@ -51,8 +51,9 @@ class ChineseNames:
             [*lookup("words.person.follow.zh").entries(), *lookup("words.person.title.zh").entries()]
         )
         self._not = alternatives(lookup("words.person.not.zh").entries())
-        possessed = alternatives(lookup("words.person.possessed.zh").entries())
-        self._possessed = lazy(f"的(?:{possessed.pattern})")
+        possessed = lookup("words.person.possessed.zh")
+        owned = alternatives(possessed.entries())
+        self._possessed = lazy(f"(?:{possessed.patterns['possessive']})(?:{owned.pattern})")
         self._form = alternatives(bodies.labels["form"])
         self._trade = alternatives(bodies.labels["trade"])
         self._after = alternatives(lookup("words.organization.after.zh").entries())

@@ -31,6 +31,7 @@ class EnglishNames:
 
     def __init__(self, lookup: Lookup) -> None:
         person, bodies = lookup("words.person.en"), lookup("words.organization.en")
+        possessed = lookup("words.person.possessed.zh")
         self.person_rule, self.body_rule = person.ref, bodies.ref
         self._self, self._label, self._acted, self._title, self._before = Words.together(
             *(person.labels[of] for of in ("self", "label", "acted", "title")), bodies.labels["before"]
@@ -38,7 +39,7 @@ class EnglishNames:
         self._follows = lazy(
             r"(?: |(?='))(?:"
             + "|".join(map(re.escape, sorted(person.labels["follows"], key=len, reverse=True)))
-            + rf")\b|的(?:{alternatives(lookup('words.person.possessed.zh').entries()).pattern})"
+            + rf")\b|(?:{possessed.patterns['possessive']})(?:{alternatives(possessed.entries()).pattern})"
         )
         form = lookup("patterns.names.en").patterns
         self._link = lazy(rf"(?:{form['link']}|){form['before_name']}", re.IGNORECASE)

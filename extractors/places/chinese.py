@@ -17,7 +17,6 @@ _SEP = lazy(r"[ ,·]{0,2}")
 _START = lazy(rf"{HAN}|[A-Za-z0-9]")
 _NAME_RUN = lazy(rf"(?:{HAN}|[A-Za-z0-9·])*\Z")
 _WORD = re.compile(r"\w")
-_STOP = lazy(r"[\s,。;!?、的]")
 _LONGEST_NAME = 14  # characters of a road's or landmark's name
 _LONGEST_FROM = 14  # characters between 从 and 到
 
@@ -53,6 +52,7 @@ class ChineseAddresses:
         self._small = alternatives(context.labels["small"])
         self._nowhere = frozenset(context.labels["generic"])
         self._ambiguous = frozenset(places.labels["ambiguous"])
+        self._city = lazy(places.patterns["city"])
         self._before = tuple(places.labels["place_before"])
 
     def find(self, text: str) -> Iterator[Edge]:
@@ -129,7 +129,7 @@ class ChineseAddresses:
         if alone:
             return True
         if first.division.level == 2 or name in self._ambiguous:
-            city = first.division.level < 2 or first.division.name.endswith("市")
+            city = first.division.level < 2 or self._city.search(first.division.name) is not None
             return city and self._after_preposition(text, at)
         return True
 
@@ -236,7 +236,7 @@ class ChineseAddresses:
 
     def _landmark_end(self, text: str, at: int) -> int:
         limit = min(len(text), at + 16)
-        stop = _STOP.search(text, at, limit)  # never the whole text: this is asked at every address
+        stop = self.parts.stop.search(text, at, limit)  # never the whole text: this is asked at every address
         limit = stop.start() if stop else limit
         ends = [hit.end() for hit in self._landmark.finditer(text, at + 1, limit)]
         if not ends:

@@ -169,8 +169,10 @@ def _read_china(path: Path) -> dict[str, list[Division]]:
             found = Division(name, short, 0, ())
         elif mark == "C":
             city = name
-            county = name.endswith("县")  # Taiwan's counties stand where cities do
-            found = Division(name, short, 2, (province, "")) if county else Division(name, short, 1, (province,))
+            found = Division(name, short, 1, (province,))
+        elif mark == "K":  # a county that stands where cities do
+            city = name
+            found = Division(name, short, 2, (province, ""))
         else:
             found = Division(name, short, 2, (province, city), rest[0])
         if name:

@@ -28,6 +28,7 @@ class ChineseParts:
         self.road_tail = self._of("road_tail")
         self.road_further = self._of("road_further")
         self.road_broken = self._of("road_broken")
+        self.stop = self._of("stop")
         self.number, self.building = self._of("number"), self._of("building")
         self.unit, self.floor, self.room = self._of("unit"), self._of("floor"), self._of("room")
         self.exit, self.weak_road = self._of("exit"), self._of("weak_road")
