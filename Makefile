@@ -47,7 +47,11 @@ accuracy: $(BIN)/.dev ## score extraction and rehearsal over a folder of cases: 
 
 docs: $(BIN)/.dev ## remake the pages that are made from the code
 	$(BIN)/python -m recordari.service.helppage > docs/commands.md
-	$(BIN)/python -m recordari.service.kindpage > docs/rule-kinds.md
+	$(BIN)/python -m recordari.service.described
+	$(BIN)/python -m recordari.service.kindpage en > docs/rule-kinds.md
+	$(BIN)/python -m recordari.service.kindpage zh > docs/rule-kinds.zh.md
+	$(BIN)/python -m recordari.service.checkpage en > docs/rule-checks.md
+	$(BIN)/python -m recordari.service.checkpage zh > docs/rule-checks.zh.md
 
 lock: $(BIN)/.dev ## refresh the hashed lock files
 	$(COMPILE) -o requirements.lock

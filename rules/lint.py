@@ -26,7 +26,7 @@ CHECKS: tuple[LintCheck, ...] = (
     reading.WrongValue(), reading.TemplateField(), reading.PatternNotLinear(), reading.UnknownSlot(),
     reading.UnknownLexicon(), words.UnknownBase(), header.UnknownRelated(),
     reading.IdReused(), header.IdMismatch(), reading.ChangedSilently(), reading.VersionLowered(), reading.Deleted(),
-    reading.LockBehind(), header.ChangeWithoutNote(), header.NoOwner(), header.NoRationale(),
+    reading.LockBehind(), header.ChangeWithoutNote(), header.NotFilledIn(), header.NoOwner(), header.NoRationale(),
     header.PersonalData(), header.AcceptsNothing(),
     reading.DaysWithoutEffect(), header.ReversedDays(), header.Expired(),
     examples.FewTests(), examples.NoNegationTest(), examples.TestReadsNothing(), examples.WrongPolicyTest(),

@@ -13,10 +13,11 @@ from ..extractors.cues import CueFile
 from ..extractors.grammar import GrammarFile
 from ..extractors.vocabulary import VocabularyFile
 from ..rulefile import CHECKED, Problem, Refused, RuleFile
+from ..values import VALUE_TYPES
 from .capture_file import CaptureFile
 from .gates import GateFile
-from .policy import PolicyFile
 from .induction_file import InductionFile
+from .policy import PolicyFile
 from .slots import SlotFile
 
 if TYPE_CHECKING:
@@ -28,12 +29,19 @@ ONE_OR_MANY: dict[str, tuple[str, ...]] = {
     "SlotFile": ("value",),
     "ValueCondition": ("kind", "type", "bound"),
 }
+# Lists of kinds of value, which validators check.
+KIND_LISTS: dict[str, tuple[str, ...]] = {
+    "GateUnless": ("mentions",),
+    "SlotFile": ("value",),
+    "ValueCondition": ("kind",),
+}
 # One line plugs in a kind.
 KINDS: dict[str, type[RuleFile]] = {
     "capture": CaptureFile,
     "cue": CueFile,
     "gate": GateFile,
     "grammar": GrammarFile,
+    "induction": InductionFile,
     "policy": PolicyFile,
     "slot": SlotFile,
     "vocabulary": VocabularyFile,
@@ -41,7 +49,6 @@ KINDS: dict[str, type[RuleFile]] = {
 
 Steps = tuple[str | int, ...]
 Complaint = tuple[Steps, bool, str, str, str]  # path, whether its key is meant, message, way out, id of the check
-    "induction": InductionFile,
 Reference = tuple[Steps, str, str]  # path, what is meant, name
 _REFERENCE = re.compile(r"@([a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*)")
 # What pydantic says, in the words of this house; anything else keeps pydantic's own message.
@@ -64,6 +71,8 @@ def json_schema(kind: str) -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of one kind, for editors; KeyError for an unknown kind."""
     schema = KINDS[kind].model_json_schema(by_alias=True)
     for part in (schema, *schema.get("$defs", {}).values()):
+        for name in KIND_LISTS.get(part.get("title", ""), ()):
+            part["properties"][name]["items"]["enum"] = sorted(VALUE_TYPES)
         for name in ONE_OR_MANY.get(part.get("title", ""), ()):
             many = part["properties"][name]
             part["properties"][name] = {"anyOf": [many["items"], many]}

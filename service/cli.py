@@ -54,6 +54,14 @@ def demo(
 
 
 @app.command()
+def init(folder: Annotated[Path, typer.Argument(help="Folder to make, e.g. my-rules.")]) -> None:
+    """A folder for rules of your own: add, override and retire, an example of each."""
+    from .rulework import begin
+
+    raise typer.Exit(begin(folder))
+
+
+@app.command()
 def extract(
     file: Annotated[str, typer.Argument(help="JSONL file, or - for standard input.")] = "-",
     rules: Rules = None,

@@ -30,7 +30,9 @@ def leaves(name: str, command: Any) -> list[tuple[str, Any]]:
     """The commands under a name: itself, or those of its group."""
     if not hasattr(command, "commands"):
         return [(name, command)]
-    return [(f"{name} {sub}", command.get_command(None, sub)) for sub in command.list_commands(None)]
+    return [
+        leaf for sub in command.list_commands(None) for leaf in leaves(f"{name} {sub}", command.get_command(None, sub))
+    ]
 
 
 def section(path: str, command: Any) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
+from typing import Literal
 
 
 def lint(folders: Sequence[Path], *, packs: bool, on: date | None, as_json: bool, strict: bool) -> int:
@@ -42,12 +43,73 @@ def lock(folder: Path) -> int:
     return 1 if problems else 0
 
 
-def schema(kind: str) -> int:
-    """Print the JSON Schema of a kind of rule file."""
-    from ..rules.schema import KINDS, json_schema
+def schema(kind: str | None, folder: Path | None, language: Literal["en", "zh"]) -> int:
+    """Print the JSON Schema of a kind of rule file, or write those of all kinds."""
+    from ..rules.schema import KINDS
+    from .described import text, write_all
 
-    if kind not in KINDS:
-        print(f"unknown kind {kind!r}. One of: {', '.join(sorted(KINDS))}", file=sys.stderr)
+    if folder is not None:
+        for path in write_all(folder, language):
+            print(path)
+    elif kind is None or kind not in KINDS:
+        said = f"unknown kind {kind!r}" if kind else "name a kind, or a folder with --all"
+        print(f"{said}. One of: {', '.join(sorted(KINDS))}", file=sys.stderr)
         return 2
-    print(json.dumps(json_schema(kind), ensure_ascii=False, indent=2))
+    if kind in KINDS:
+        print(text(str(kind), language), end="")
+    return 0
+
+
+def scaffold(kind: str, name: str, folder: Path, slot: str | None) -> int:
+    """Write a new rule file."""
+    from .authoring import AuthoringError, new
+
+    try:
+        print(new(kind, name, folder, slot))
+    except AuthoringError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def begin(folder: Path) -> int:
+    """Write a folder of rules of one's own."""
+    from .authoring import AuthoringError, init
+
+    try:
+        for path in init(folder):
+            print(path)
+    except AuthoringError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def export_words(name: str, out: Path, folders: Sequence[Path], *, packs: bool) -> int:
+    """Write a vocabulary as CSV."""
+    from ..rules.load import load
+    from ..rules.yamltext import YamlText
+    from .wordlists import export
+
+    ruleset = load(folders, packs=packs)
+    if name not in ruleset.vocabularies:
+        print(f"no vocabulary {name!r}. {ruleset.nearest(name, 'vocabulary')}", file=sys.stderr)
+        return 2
+    text = export(YamlText(ruleset.sources[name], name).data)
+    if str(out) == "-":
+        sys.stdout.write(text.replace("\r\n", "\n"))
+    else:
+        out.write_bytes(text.encode("utf-8"))
+        print(out)
+    return 0
+
+
+def import_words(table: Path, file: Path) -> int:
+    """Put the words of a CSV file into a vocabulary file."""
+    from .wordlists import put, read
+
+    text = put(read(table), file)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    print(file)
     return 0

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from recordari.rulefile import RuleFile
 from recordari.rules.schema import KINDS, json_schema
+from recordari.service.described import Language
 from recordari.service.kindpage import inner, page, spoken, table
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -17,8 +18,9 @@ MODELS = sorted(
 )
 
 
-def test_the_page_on_the_kinds_is_in_step_with_the_models() -> None:
-    assert (ROOT / "docs" / "rule-kinds.md").read_text(encoding="utf-8") == page(), "make docs"
+@pytest.mark.parametrize(("language", "name"), [("en", "rule-kinds.md"), ("zh", "rule-kinds.zh.md")])
+def test_the_page_on_the_kinds_is_in_step_with_the_models(language: Language, name: str) -> None:
+    assert (ROOT / "docs" / name).read_text(encoding="utf-8") == page(language), "make docs"
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
@@ -27,7 +29,7 @@ def test_every_field_of_a_rule_file_has_a_description(model: type[BaseModel]) ->
 
 
 def test_every_kind_and_every_model_in_it_has_one_heading() -> None:
-    lines = page().splitlines()
+    lines = page("en").splitlines()
     for kind in KINDS:
         assert lines.count(f"## `{kind}`") == 1
     for model in set(MODELS) - set(KINDS.values()):
@@ -35,13 +37,13 @@ def test_every_kind_and_every_model_in_it_has_one_heading() -> None:
 
 
 def test_a_field_of_the_header_stands_in_no_table_of_a_kind() -> None:
-    _, _, kinds = page().partition("## `capture`")
+    _, _, kinds = page("en").partition("## `capture`")
     for name in set(RuleFile.model_fields) - {"kind", "id"}:  # a value has a kind, a row of a table an id
         assert f"\n| `{name}` |" not in kinds
 
 
 def test_the_page_and_the_json_schema_know_the_same_fields() -> None:
-    text = page()
+    text = page("en")
     for kind in KINDS:
         for name in json_schema(kind)["properties"]:
             assert f"\n| `{name}` |" in text, (kind, name)
@@ -53,12 +55,12 @@ def test_a_table_says_what_is_required_and_what_holds_otherwise() -> None:
         may: bool = Field(False, description="a|b")
         other: list[str] | None = Field(None, alias="from", description="Under its alias.")
 
-    assert table(Sample, set()).splitlines()[2:] == [
+    assert table(Sample, set(), "en").splitlines()[2:] == [
         "| `must` | whole number | *required* | Must be there. |",
         "| `may` | true or false | `false` | a\\|b |",
         "| `from` | list of text |  | Under its alias. |",
     ]
-    assert "must" not in table(Sample, {"must"})
+    assert "must" not in table(Sample, {"must"}, "en")
 
 
 @pytest.mark.parametrize(
@@ -71,4 +73,4 @@ def test_a_table_says_what_is_required_and_what_holds_otherwise() -> None:
     ],
 )
 def test_a_type_is_said_in_plain_words(annotation: object, words: str) -> None:
-    assert spoken(annotation) == words
+    assert spoken(annotation, "en") == words

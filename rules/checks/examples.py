@@ -21,6 +21,7 @@ READS: dict[str, tuple[str, ...]] = {
     "cue": ("covers",),
     "gate": ("expect",),
     "grammar": ("expect",),
+    "induction": ("remembers", "does", "reason"),
     "policy": ("gives",),
     "slot": ("remembers", "does", "reason"),
     "vocabulary": ("expect",),

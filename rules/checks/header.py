@@ -121,6 +121,21 @@ class ChangeWithoutNote(LintCheck):
             yield rule.id, ("version",), said, "Say what changed and why."
 
 
+class NotFilledIn(LintCheck):
+    """Nothing of a new file is left to be filled in."""
+
+    id = "not-filled-in"
+    zh = "新文件里没有留着未填的内容。"
+    bad = "rationale: FILL-IN why the rule exists, in one sentence\n"
+    good = "rationale: Clients state the budget in passing, and the file must hold the last one.\n"
+
+    def rule(self, ruleset: Ruleset, rule: RuleFile) -> Iterator[Problem]:
+        text = ruleset.sources.get(rule.id, "")
+        for hit in re.finditer(r"FILL-IN[^\n\"}\],]*", text):
+            line, column = text.count("\n", 0, hit.start()) + 1, hit.start() - text.rfind("\n", 0, hit.start())
+            yield Problem(ruleset.paths[rule.id], line, column, f"{hit[0]!r} is not filled in", "Write your own here.")
+
+
 class AcceptsNothing(LintCheck):
     """What a rule accepts with a reason is a check that would complain of it."""
 
