@@ -439,3 +439,16 @@ def test_a_length_behind_an_unknown_event_is_not_counted_from_today() -> None:
 
 def test_the_next_day_alone_is_still_tomorrow() -> None:
     assert times("次日发货") == ["2026-03-19"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("五月底六月初交房", ["2026-05-31", "2026-06-01/2026-06-10"]),
+        ("保险还有三天到期", ["2026-03-21"]),
+        ("还有三天", ["P3D"]),
+        ("2026.03.01-2026.05.31", ["2026-03-01/2026-05-31"]),
+    ],
+)
+def test_neighbouring_edges_what_is_left_and_dotted_ranges(text: str, expected: list[str]) -> None:
+    assert times(text) == expected

@@ -354,3 +354,27 @@ def test_quarters_rhythms_and_closes_of_the_day(text: str, expected: str) -> Non
 @pytest.mark.parametrize("text", ["build 2Q256", "at 1h26 of the film", "a second business"])
 def test_codes_and_words_alike_are_no_quarters_and_closes(text: str) -> None:
     assert not [t for t in times(text) if t.startswith(("2025", "2026-01", "RRULE")) or "T17" in t]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a 90-day period", "P90D"),
+        ("meet at 1430 hours", "T14:30"),
+        ("wheels up 0615 hours", "T06:15"),
+        ("mid-2027", "2027-05-01/2027-08-31"),
+        ("in 2026-W14", "2026-03-30/2026-04-05"),
+        ("The hearing is Friday week.", "2026-03-27"),
+    ],
+)
+def test_hyphens_and_terse_forms(text: str, expected: str) -> None:
+    assert times(text) == [expected]
+
+
+@pytest.mark.parametrize("text", ["in her early thirties", "a Monday week-long retreat is 30D"])
+def test_an_age_is_no_decade_and_a_long_week_no_date(text: str) -> None:
+    assert not [t for t in times(text) if t.startswith(("19", "2026-03-3"))]
+
+
+def test_many_hours_are_a_length() -> None:
+    assert times("2000 hours of work") == ["PT2000H"]
