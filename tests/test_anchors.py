@@ -219,3 +219,22 @@ def test_a_person_who_corrects_the_event_moves_what_is_counted_from_it(tmp_path:
         again = memory.correct(kit.id, "1 June 2026", actor="Ines", seen_version=kit.version)
         assert again.items[-1].canonical == "2026-06-01"
         assert all(replayed.ok for replayed in memory.replay())
+
+
+def test_a_row_of_ones_own_lets_a_person_look_before_a_deadline_moves(tmp_path: Path) -> None:
+    rules = tmp_path / "rules"
+    rules.mkdir()
+    (rules / "policy.ours.yaml").write_text(
+        "id: policy.ours\nversion: 1\nkind: policy\ntitle: {en: Ours, zh: 我们的}\nowner: us\nrows:\n"
+        "  - {when: {act: follow, slot: deadline}, do: HOLD, reason: needs_approval}\n",
+        encoding="utf-8",
+    )
+    with Memory.open(tmp_path / "m.db", rules=rules, ner=False) as memory:
+        for number, text in enumerate((LAUNCH, KIT, "The launch has moved to 10 June 2026.")):
+            memory.observe(text, said_at=f"2026-03-{18 + number}T10:00:00+08:00")
+        ((held, decision),) = memory.review()
+        assert (held.canonical, decision.reason) == ("2026-06-03", "needs_approval")
+        assert [item.canonical for item in memory.items(slot="deadline") if item.status == "current"] == ["2026-05-27"]
+        memory.approve(held.id, actor="Ines", seen_version=held.version)
+        assert [item.canonical for item in memory.items(slot="deadline")] == ["2026-06-03"]
+        assert memory.verify().ok
