@@ -143,6 +143,55 @@ def test_the_unit_over_a_table_is_no_sum_of_its_own(said: Said) -> None:
     assert said("they lost thousands of dollars") == ["money ~1000..10000 USD"]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("来了上万人", ["quantity >=10000 人"]),
+        ("近万人参加", ["quantity ~10000 人"]),
+        ("销售额破亿", ["money >100000000 XXX"]),
+        ("花了万余元", ["money >10000 CNY"]),
+        ("赚了几个亿", ["money ~100000000..1000000000 XXX"]),
+        ("起码得三百", ["number >=300"]),
+        ("撑死三百块", ["money <=300 CNY"]),
+        ("不止三百人", ["quantity >300 人"]),
+        ("we can go up to 1.5 mil", ["number <=1500000"]),
+        ("晚上万达见", []),
+        ("通过亿达找人", []),
+        ("附近万科", []),
+        ("万一下雨", []),
+        ("seven figures", []),
+    ],
+)
+def test_a_unit_alone_counts_one_behind_its_words(said: Said, text: str, expected: list[str]) -> None:
+    assert said(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a loss of $(2.3) million", ["money -2300000 USD"]),
+        ("USD (1,200)", ["money -1200 USD"]),
+        ("利润(1,200)万元", ["money -12000000 CNY"]),
+        ("the fee ($500) is due", ["money 500 USD"]),
+        ("佣金万三", ["percent 0.03%"]),
+        ("万2.5的手续费", ["percent 0.025%"]),
+        ("万三高速", []),
+        ("leverage not to exceed 3.5x", ["quantity <=3.5 x"]),
+        ("a 1920x1080 screen", []),
+        ("3 x $200", ["number 3", "money 200 USD"]),
+    ],
+)
+def test_signs_of_accounts_and_of_fees(said: Said, text: str, expected: list[str]) -> None:
+    assert said(text) == expected
+
+
+def test_a_number_for_each_keeps_what_it_is_for(found: Find) -> None:
+    for text, per in (("20k/月", "P1M"), ("5,000 a month", "P1M"), ("8.5万/平", "平方米")):
+        (mention,) = found(text).mentions
+        assert getattr(mention.value, "per", None) == per
+    assert getattr(found("5,000 of them").mentions[0].value, "per", None) is None
+
+
 def test_the_number_of_a_room_is_no_deposit(said: Said) -> None:
     assert said("房间302押金500") == ["money 500 XXX"]
     assert said("500的押金") == ["money 500 XXX"]

@@ -204,6 +204,12 @@ def share(number: Num, of: int = 100, base: str | None = None) -> Measure:
     return Measure(number.times(_HUNDRED / Decimal(of)), "percent", "%", base=base)
 
 
+@function("small_share", gives="rate")
+def small_share(number: Num, of: int) -> Measure | None:
+    """佣金万三, 万2.5: so many of ten thousand; below ten."""
+    return share(number, of) if number.exact is not None and 0 < number.exact < 10 else None
+
+
 @function("tenths", gives="rate")
 def tenths(number: Num, half: Any = None) -> Measure | None:
     """三成 → 30 %, 三成半 → 35 %, 7.5折 → 75 %, 85折 → 85 %."""

@@ -47,6 +47,7 @@ class Chinese:
         self.wholes = {char: size for char, size in worth.items() if 100 <= size <= 10**4}
         self.point, self.more, self.about, self.few = label["point"], label["more"], label["about"], label["few"]
         self.several, self.at_least, self.piece = label["several"], label["at_least"], label["piece"]
+        self.before_big = label["before_big"]
         self.handful, self.nearly, self.pair = label["handful"], label["nearly"], label["pair"]
         self.weight, self.weekday = label["weight"], label["weekday"]
         self.capital = label["capital"] | label["variant"]
@@ -60,12 +61,12 @@ class Chinese:
         )
         (
             self._per_one, self._calendar, self._not_more, self._some_of, self._handful_of, self._before_capital,
-            self._after_capital, self._after_blank_point,
+            self._after_capital, self._after_blank_point, self._not_before_big, self._after_big,
         ) = (
             re.compile(form[name]).match
             for name in (
                 "per_one", "calendar", "not_more", "some_of", "handful_of", "before_capital", "after_capital",
-                "after_blank_point",
+                "after_blank_point", "not_before_big", "after_big",
             )
         )  # fmt: skip
         self._patterns(label)
@@ -75,7 +76,8 @@ class Chinese:
         numerals = _all(self.digit, self.tens, self.small, self.few, self.several)
         big, point = _all(self.big), _all(self.point)
         self._run = lazy(
-            rf"[{numerals}{_all(self.at_least)}]|[{big}](?=[{_all(self.handful)}])"
+            rf"[{numerals}{_all(self.at_least)}]|[{big}](?=[{_all(self.handful, self.more)}])"
+            rf"|(?<=[{_all(self.before_big)}])[{big}]"
             rf"|(?={'|'.join(sorted(self.nearly))})"
         )
         self._run_on = lazy(rf"[{numerals}{big}{point}{_all(self.at_least, self.more)}0-9.,]{{{_ENDLESS},}}")
@@ -133,6 +135,8 @@ class Chinese:
         loosely = self.wholes.get(text[at], 0) if text[at : at + 3] in self.nearly else 0
         if loosely and text[at + 3 : at + 4] not in self.digit:
             return _Read(Num(low=Decimal(loosely * 8 // 10), high=Decimal(loosely), approx=True), at + 3, loosely // 10)
+        if text[at] in self.big:
+            return self._bare(text, at)
         total = Decimal(0)
         last = 10**20
         end, start = at, at
@@ -177,6 +181,25 @@ class Chinese:
             if factor == 1:
                 break
         return None if result is None else self._softened(text, result)
+
+    def _bare(self, text: str, at: int) -> _Read | None:
+        """A big unit with no figure before it: 近|万|人, 过|亿, 万余|元."""
+        found = self._big(text, at)
+        if found is None:
+            return None
+        size, end = found
+        if text[end : end + 1] in self.more and not self._not_more(text, end + 1):
+            return _Read(Num(Decimal(size), bound=">", scale=size), end + 1, size)
+        return _Read(Num(Decimal(size), scale=size), end, size) if self._stands_for_one(text, at) else None
+
+    def _stands_for_one(self, text: str, at: int) -> bool:
+        """上万人, 近万元, 过亿: the big unit at ``at`` is one of it, behind such a word; not 晚上|万达, 通过|亿达."""
+        if at == 0 or text[at - 1] not in self.before_big | self.at_least:
+            return False
+        end = at
+        while end < len(text) and text[end] in self.big:
+            end += 1
+        return self._after_big(text, end) is not None and self._not_before_big(text[max(0, at - 2) : at - 1]) is None
 
     def _an_article(self, text: str, at: int) -> bool:
         """三千一平, 一万一个月: the last 一 begins what the price is for."""
@@ -262,9 +285,12 @@ class Chinese:
             return (Num(Decimal(1)), at + 1, self.small[char]) if first or self.small[char] == 10 else None
         if char in self.few or char in self.several:
             factor = self.small.get(text[at + 1 : at + 2], 1)
-            if factor == 1 and not (first and text[at + 1 : at + 2] in self.big):
+            behind = at + 2 if text[at + 1 : at + 2] in self.piece else at + 1  # 几个亿
+            if factor == 1 and not (first and text[behind : behind + 1] in self.big):
                 return None
             return Num(low=_FEW[0], high=_FEW[1], approx=True), at + (2 if factor > 1 else 1), factor
+        if first and char in self.at_least and text[at + 1 : at + 2] in self.big and self._stands_for_one(text, at + 1):
+            return Num(Decimal(1), bound=">="), at + 1, 1
         if first and char in self.at_least and self.small.get(text[at + 1 : at + 2], 0) >= 100:
             return Num(Decimal(1), bound=">="), at + 2, self.small[text[at + 1]]
         if char in self.digit:
