@@ -210,6 +210,21 @@ def test_the_floor_of_an_address_is_no_part_of_its_own() -> None:
         ("18th & Alder St", "road 18th & Alder St"),
         ("Highway 34 East", "road Highway 34 East"),
         ("RR 4 Box 164, Boise, ID 83799", "poi RR 4 Box 164 | city Boise | province ID | postcode 83799"),
+        ("7 Birch Lane, Nashua, NH 3060", "number 7 | road Birch Lane | city Nashua | province NH | postcode 3060"),
+        (
+            "31 Quill St; Boise; ID 83799",
+            "number 31 | road Quill St | city Boise | province ID | postcode 83799",
+        ),
+        ("14 Larch St, New York", "number 14 | road Larch St | city New York"),
+        ("14 Larch St, Albany, New York", "number 14 | road Larch St | city Albany | province New York"),
+        ("9 Alder Road PO Box X", "number 9 | road Alder Road | poi PO Box X"),
+        (
+            "52 Saltern Rd Quill Grove Rd Boise ID 83799",
+            "number 52 | road Saltern Rd Quill Grove Rd | city Boise | province ID | postcode 83799",
+        ),
+        ("8 Quartz Center 505 20th St N", "building 8 Quartz Center | number 505 | road 20th St N"),
+        ("5th Ave at 42nd St", "road 5th Ave at 42nd St"),
+        ("90 Larch Rd Fl 6 attn: Ms. Ada Earth", "number 90 | road Larch Rd | unit Fl 6 | poi attn: Ms. Ada Earth"),
     ],
 )
 def test_an_english_address_is_read_into_its_parts(text: str, expected: str) -> None:
@@ -232,6 +247,9 @@ def test_an_english_address_is_read_into_its_parts(text: str, expected: str) -> 
         "I was first and Holt second",
         "Highway 34 is closed",
         "$400 Lane",
+        "Dinner at Alder Street",
+        "Send NH 3060 boxes",
+        "Turn off; then wait",
     ],
 )
 def test_numbers_in_english_sentences_are_no_addresses(text: str) -> None:

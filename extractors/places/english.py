@@ -36,11 +36,13 @@ class EnglishAddresses:
 
     def find(self, flat: str) -> Iterator[Edge]:
         """The addresses of a text in its order."""
-        words = words_of(flat)
-        draft = self._line.read(flat, words)
+        line = flat.replace(";", ",")  # some forms keep the parts apart by semicolons
+        words = words_of(line)
+        draft = self._line.read(line, words)
         if draft is not None:
             yield self._edge(flat, words, draft)
             return
+        words = words_of(flat) if line != flat else words
         at = 0
         while at < len(words):
             draft = self._in_sentence(flat, words, at)
@@ -102,6 +104,7 @@ class EnglishAddresses:
             begin = min(a for a, _ in tail.values())
             draft.parts.update(tail)
             self._city(flat, words, at, begin, draft)
+            self.parts.state_is_city(flat, words, draft)
             return last
         if at + 1 < stop and words[at].text == ",":  # ", Lewes" alone
             begin = at + 1

@@ -7,7 +7,7 @@ import re
 from .parts_en import AddressParts, Draft
 from .words_en import Word, past
 
-_NO_LINE = re.compile(r"[?!;€£$%]|[\u3400-\u9fff]")
+_NO_LINE = re.compile(r"[?!€£$%]|[\u3400-\u9fff]")
 _LONGEST_LINE = 24  # words
 _LONGEST_BUILDING = 5
 _LONGEST_NAME = 6  # words of one road of a crossing
@@ -48,7 +48,7 @@ class AddressLine:
             at = self.parts.road(flat, words, at, stop, draft, strict=False)
             self._unit_of_road(words, draft)
         self._behind(flat, words, at, stop, draft)
-        self._state_is_city(flat, words, draft)
+        self.parts.state_is_city(flat, words, draft)
         kept = {"road", "poi", "city"} & set(draft.parts) or {"building", "unit"} <= set(draft.parts)
         return draft if kept else None
 
@@ -259,15 +259,28 @@ class AddressLine:
                 end = next(
                     (i for i in range(at + 1, stop)
                      if words[i].text == "," or self.parts.box_end(flat, words, i, stop)
-                     or self.words.is_town(flat, words, i, stop)), stop,
+                     or (not ends and self.words.is_town(flat, words, i, stop))), stop,
                 )  # fmt: skip
                 draft.add("poi", at, end)
                 at = end
                 continue
             end = self._stretch(flat, words, at, stop)
+            further = self._further_road(words, at, end, draft)
+            if further:  # River Rd|Liberty Grove Rd: one road of two names
+                draft.parts["road"] = (draft.parts["road"][0], further)
+                at = further
+                continue
             left.append((at, end))
             at = end
         self._city(flat, words, left, draft)
+
+    def _further_road(self, words: list[Word], at: int, end: int, draft: Draft) -> int:
+        """The end of a second name of the road, right behind the first and with a street word of its own; else 0."""
+        road = draft.parts.get("road")
+        if road is None or road[1] != at or words[at - 1].low not in self.words.strong:
+            return 0
+        last = next((i for i in range(at + 1, min(end, at + 4)) if words[i].low in self.words.numbered), 0)
+        return last + 1 if last and last + 1 < end else 0
 
     def _counted_building(self, flat: str, words: list[Word], at: int, stop: int) -> bool:
         """A number that begins the name of a building: 1 Alder Center."""
@@ -320,14 +333,6 @@ class AddressLine:
             return first if part_of_name else begin
         return begin
 
-    def _state_is_city(self, flat: str, words: list[Word], draft: Draft) -> None:
-        """ "260 5th Av New York" is in the city of that name."""
-        state = draft.parts.get("province")
-        if state and not {"city", "postcode"} & set(draft.parts):
-            name = self.words.text(flat, words, *state).lower()
-            if len(name) > 2 and name in self.words.gazetteer.towns:
-                draft.parts["city"] = draft.parts.pop("province")
-
     # ------------------------------------------------------------------ crossings
     def _crossing(self, flat: str, words: list[Word], stop: int, tail: dict[str, tuple[int, int]]) -> Draft | None:
         """Two roads that meet: "Corner of First and Larch Streets", "18th & Lincoln"; the road is both names."""
@@ -335,16 +340,19 @@ class AddressLine:
             return None
         lead = self.words.crossing.match(flat)
         first = next((i for i in range(stop) if lead is None or words[i].start >= lead.end()), stop)
-        joint = next((i for i in range(first + 1, stop - 1) if words[i].low in self.words.joint), 0)
+        meets = self.words.joint | self.words.meeting
+        joint = next((i for i in range(first + 1, stop - 1) if words[i].low in meets), 0)
         comma = next((i for i in range(joint, stop) if words[i].text == ","), stop)
         if not joint or joint - first > _LONGEST_NAME or comma - joint - 1 > _LONGEST_NAME:
             return None
-        if words[joint].low == "at" or self.parts.is_house(words, first):
+        if self.parts.is_house(words, first):
             return None
         one, two = words[first:joint], words[joint + 1 : comma]
         if any(w.low in self.words.sentence or not w.name or w.text in {",", "("} for w in (*one, *two)):
             return None
         roads = [self._is_road(side) for side in (one, two)]
+        if words[joint].low in self.words.meeting and min(roads) < 2:
+            return None  # Dinner at Elm Street
         if not (lead or tail or len(words) == comma - first) or not any(roads) or (max(roads) < 2 and not lead):
             return None
         draft = Draft(0, len(words), {**tail, "road": (first, comma)})

@@ -47,11 +47,30 @@ class AddressParts:
                 said = self.words.text(flat, words, begin, end)
                 sure = "postcode" in parts or words[begin - 1].text == ","
                 sure = sure or (said.isupper() and self._ends_with_town(flat, words, first, begin))
-                if self.words.is_part(name, said, at_end=end == last or bool(parts), sure=sure):
+                found = self.words.is_part(name, said, at_end=end == last or bool(parts), sure=sure)
+                if found or (name == "postcode" and width == 1 and self._lost_zero(flat, words, first, begin)):
                     parts[name] = (begin, end)
                     end = begin
                     break
         return parts
+
+    def _lost_zero(self, flat: str, words: list[Word], first: int, at: int) -> bool:
+        """True for four digits behind a state whose postcodes begin with 0: MA 1701."""
+        if not self.words.fits("short_postcode", words[at].text):
+            return False
+        for begin in range(max(first, at - 2), at):
+            state = self.words.text(flat, words, begin, at).rstrip(".")
+            if state.lower() in self.words.zero_states and (len(state) > 2 or state.isupper()):
+                return True
+        return False
+
+    def state_is_city(self, flat: str, words: list[Word], draft: Draft) -> None:
+        """ "260 5th Av New York" is in the city of that name."""
+        state = draft.parts.get("province")
+        if state and not {"city", "postcode"} & set(draft.parts):
+            name = self.words.text(flat, words, *state).lower().rstrip(".,")
+            if len(name) > 2 and (name in self.words.gazetteer.towns or name in self.words.state_city):
+                draft.parts["city"] = draft.parts.pop("province")
 
     def _ends_with_town(self, flat: str, words: list[Word], first: int, last: int) -> bool:
         """True when a comma and a known town stand before ``last``: ", Palm Coast|FL"."""
@@ -68,6 +87,8 @@ class AddressParts:
         for i in range(at, min(stop, at + _LONGEST_ROAD)):
             if words[i].text in {",", "("} or (i > at and self.piece(flat, words, i, stop)):
                 break
+            if i > at + 1 and words[i - 1].low in self.words.named and self.is_house(words, i):
+                break  # Granite Center|505 20th St: the number opens another road
             saint = words[i].low in self.words.saint and self.words.is_town(flat, words, i, stop)
             if words[i].low in self.words.strong and not saint and (i > at or self.leads(flat, words, i, stop)):
                 return 2
@@ -180,6 +201,8 @@ class AddressParts:
             return 0
         said = words[at]
         letters = said.text.isalpha()
+        if at + 1 < stop and words[at + 1].low in self.words.box_words:
+            return 0  # Harting Road|PO Box 7
         if (letters and not said.text.isupper()) or said.low in self.words.announcing:
             return 0
         return 0 if letters and said.low in self.words.street else at + 1
