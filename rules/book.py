@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Protocol
 
+import re2
+
 from ..extractors.scan import Extraction
 from ..extractors.vocabulary import VocabularyFile
+from ..extractors.words import Signs
 from ..model import Scan, SlotTraits, Turn
 from .capture_file import CaptureFile, phrase_pattern
 from .gates import Gated
@@ -66,6 +69,7 @@ class Rule:
 
     file: CaptureFile
     trigger: re.Pattern[str] | None
+    trigger_words: frozenset[str]  # in small letters
     trigger_keys: frozenset[str]
     phrases: tuple[re.Pattern[str], ...]
     no_words: re.Pattern[str] | None
@@ -75,12 +79,38 @@ class Rule:
     strip: re.Pattern[str] | None
 
 
+class Binders:
+    """The rules that bind mentions of one kind. Those whose trigger stands nowhere need not be tried."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.rules = tuple(rules)
+        triggered = [(number, rule) for number, rule in enumerate(rules) if rule.trigger is not None]
+        self._untriggered = frozenset(range(len(rules))) - {number for number, _ in triggered}
+        self._numbers = tuple(number for number, _ in triggered)
+        self._signs = Signs(_sign(rule.trigger_words) for _, rule in triggered)
+
+    def possible(self, low: str, *beside: str) -> list[Rule]:
+        """The rules, in their order, that a turn of small letters or words beside the mention may lead to."""
+        found = set(self._untriggered)
+        for text in (low, *(each for each in beside if each not in low)):
+            found.update(self._numbers[sign] for sign in self._signs.within(text))
+        return [self.rules[number] for number in sorted(found)]
+
+
+_BLANK = r"[\s\v\p{Z}\x{85}\x{1c}-\x{1f}]+"  # what `\s+` means to the patterns of rules
+
+
+def _sign(words: Iterable[str]) -> str:
+    """What is in every text in which one of the words is found: they as they stand, blanks as any."""
+    return "|".join(_BLANK.join(map(re2.escape, word.split(" "))) for word in sorted(words))
+
+
 @dataclass(frozen=True)
 class Book:
     """Everything compiled for capture and bind."""
 
     lex: Lexicon
-    by_kind: Mapping[str, tuple[Rule, ...]]
+    by_kind: Mapping[str, Binders]
     frames: tuple[tuple[Rule, re.Pattern[str]], ...]  # all sentence frames, rules by priority
     frame_filter: Prefilter
     slots: Mapping[str, SlotFile]
@@ -280,7 +310,7 @@ def _label_words(
     }
 
 
-def _by_kind(rules: tuple[Rule, ...]) -> dict[str, tuple[Rule, ...]]:
+def _by_kind(rules: tuple[Rule, ...]) -> dict[str, Binders]:
     """The rules that bind mentions, by the kind of mention, in their order."""
     found: dict[str, list[Rule]] = {}
     for rule in rules:
@@ -288,7 +318,7 @@ def _by_kind(rules: tuple[Rule, ...]) -> dict[str, tuple[Rule, ...]]:
         if condition is not None and not rule.phrases:
             for kind in condition.kind:
                 found.setdefault(kind, []).append(rule)
-    return {kind: tuple(listed) for kind, listed in found.items()}
+    return {kind: Binders(listed) for kind, listed in found.items()}
 
 
 def _compiled(file: CaptureFile, vocabularies: Mapping[str, VocabularyFile]) -> Rule:
@@ -303,6 +333,7 @@ def _compiled(file: CaptureFile, vocabularies: Mapping[str, VocabularyFile]) -> 
     return Rule(
         file=file,
         trigger=words_pattern(words, place) if words else None,
+        trigger_words=frozenset(word.lower() for word in words),
         trigger_keys=frozenset(key(word) for word in words),
         phrases=tuple(phrase_pattern(p, file.take.longest, tuple(file.take.until)) for p in file.phrases),
         no_words=words_pattern(no_words) if no_words else None,

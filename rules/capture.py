@@ -51,7 +51,8 @@ def capture(turn: Turn, scan: Scan, ruleset: RulesetLike) -> Captured:
     used: set[int] = set()
     for candidate in phrase_candidates(seen, book, replaced.indices):
         found.append(candidate)
-        used.update(candidate.mentions)
+        if candidate.act not in {"wish", "unwish"}:  # what is wished for is only counted; its values stay free
+            used.update(candidate.mentions)
     for place in seen.places:
         if place.index in used or place.index in replaced.indices or place.now:
             continue
@@ -187,7 +188,8 @@ def _of_mention(seen: View, book: Book, place: Place, replaced: Replaced) -> Ite
     """The candidate of a mention; two where one rule takes its day and another its clock."""
     around, before = around_of(seen, book, place, replaced)
     rules: dict[str, Rule | None] = {}
-    for rule in book.by_kind.get(place.kind, ()):
+    binders = book.by_kind.get(place.kind)
+    for rule in binders.possible(seen.low, around.label.lower(), around.predicate.lower()) if binders else ():
         part = rule.file.take.part
         if part not in rules and (part != "whole" or not rules) and fits(rule, seen, book, place, around):
             rules[part] = rule
@@ -280,7 +282,8 @@ def _known_label(seen: View, book: Book, rule: Rule, place: Place) -> str | None
         if same and other.end <= place.start:
             low = max(low, other.end)
         elif same and other.start >= place.end:
-            high = min(high, other.start)
+            joint = book.lex.said["joint"].search(seen.low, place.end, max(place.end, min(high, other.start)))
+            high = min(high, joint.start() if joint else other.start)  # "tomorrow, and return on Sunday"
     before = list(words.finditer(seen.low, low, place.end))  # "until Friday" is one mention
     hit = before[-1] if before else words.search(seen.low, place.end, high)
     return book.known_label(rule.file.slot, hit.group()) if hit else None

@@ -175,8 +175,8 @@ def _asked(seen: View, book: Book) -> Iterator[Candidate]:
 def _asked_noun(book: Book, text: str) -> tuple[str, str] | None:
     """Slot and label that a question names by a word that triggers a rule: "What is the final payment?"."""
     label = book.lex.peel(book.lex.said["asks"].sub(" ", text)).text.strip()
-    for rules in book.by_kind.values():
-        for rule in rules:
+    for binders in book.by_kind.values():
+        for rule in binders.possible(label.lower()):
             place = rule.file.trigger.place if rule.file.trigger is not None else ""
             if rule.trigger is not None and place == "label_end" and rule.trigger.search(label.lower()):
                 return rule.file.slot, book.qualifier(rule.file.slot, label)

@@ -51,7 +51,7 @@ def captures_tried(turn: Turn, scan: Scan, ruleset: Ruleset) -> tuple[Tried, ...
     found: list[Tried] = []
     for place in seen.places:
         around, _ = around_of(seen, book, place, replaced)
-        for rule in book.by_kind.get(place.kind, ()):
+        for rule in book.by_kind[place.kind].rules if place.kind in book.by_kind else ():
             stopped = tuple(misfits(rule, seen, book, place, around))
             found.append(_of_mention(seen, rule, place, stopped))
     return (*found, *_frames(seen, book))

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recordari.extractors.scan import scan
 from recordari.extractors.text import normalize
 from recordari.extractors.words import Signs
+from recordari.model import Turn
+from recordari.rules.book import book_of
+from recordari.rules.capture import around_of
 from recordari.rules.capture_file import phrase_pattern
+from recordari.rules.fitting import fits
+from recordari.rules.load import load
 from recordari.rules.prefilter import Prefilter, needed
+from recordari.rules.replaced import replaced_in
+from recordari.rules.view import view
+
+NOW = datetime(2026, 3, 18, 10, tzinfo=UTC)
 
 FRAMES = (
     "my name is [now] {value}$",
@@ -63,3 +75,26 @@ def test_signs_name_the_patterns_that_occur_in_order() -> None:
 
 def test_no_signs_occur_nowhere() -> None:
     assert Signs([]).within("abc") == []
+
+
+def test_every_rule_that_takes_a_mention_was_possible() -> None:
+    ruleset = load()
+    book = book_of(ruleset)
+    sentences = {test.say for file in ruleset.captures for test in file.tests}
+    taken = passed_over = 0
+    for text in sorted(sentences):
+        turn = Turn(turn_id="t", text=text, said_at=NOW, received_at=NOW)
+        seen = view(turn, scan(text, ruleset.extraction, said_at=NOW, ner=False), book.lex.said["abbreviation"])
+        for place in seen.places:
+            binders = book.by_kind.get(place.kind)
+            if binders is None:
+                continue
+            around, _ = around_of(seen, book, place, replaced_in(seen, book))
+            possible = binders.possible(seen.low, around.label.lower(), around.predicate.lower())
+            fitting = [rule for rule in binders.rules if fits(rule, seen, book, place, around)]
+            assert all(rule in possible for rule in fitting), text
+            assert possible == [rule for rule in binders.rules if rule in possible], "their order is kept"
+            taken += len(fitting)
+            passed_over += len(binders.rules) - len(possible)
+    assert taken > 100
+    assert passed_over > 1000
