@@ -231,7 +231,7 @@ class Memory(Reader):
         from .actors import acting
 
         moment = at if at is not None else datetime.now(UTC)
-        item = self._item(item_id)
+        item = self.item(item_id)
         check_edit(does, item, text, actor)
         act = acting(self.store, self.namespace, self.settings, actor)
         words = text.strip() or does  # an empty text is one that was erased

@@ -61,7 +61,7 @@ class Reader:
 
     def history(self, item_id: str) -> tuple[MemoryItem, ...]:
         """Everything that ever stood where the item stands, oldest first."""
-        item = self._item(item_id)
+        item = self.item(item_id)
         with self.store.reading(self.namespace) as tx:
             return tx.place_history(item.entity, item.slot, item.qualifier)
 
@@ -89,7 +89,7 @@ class Reader:
         """Every decision about an item, from the characters of the sentence to the rule that decided."""
         from .proof import explain_item
 
-        return explain_item(self.store, self.namespace, self.ruleset, self._item(item_id).id, language)
+        return explain_item(self.store, self.namespace, self.ruleset, self.item(item_id).id, language)
 
     def why_not(self, turn_id: str, *, language: Tongue = "en") -> Explanation:
         """Why nothing, or not more, was remembered from a turn."""
@@ -116,7 +116,7 @@ class Reader:
         keys = None if actors is None else [each.key for each in read_actors(actors)]
         return verify_log(self.store, self.namespace, trust, self.ruleset, keys)
 
-    def _item(self, given: str) -> MemoryItem:
+    def item(self, given: str) -> MemoryItem:
         """The newest version of an item by its id, or by the beginning of it that tables show."""
         with self.store.reading(self.namespace) as tx:
             item = tx.item(tx.item_id(given) or given)

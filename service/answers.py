@@ -1,0 +1,101 @@
+"""How answers to an auditor's questions are shown: a table for people, one JSON object a line for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from ..model import MemoryItem
+from .batch import item_fields
+from .show import WIDE, console
+from .streams import emit
+
+
+def show_rows(
+    rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *, as_json: bool, nothing: str
+) -> None:  # fmt: skip
+    """Print rows; ``columns``: heading → field, several fields separated by spaces in one cell."""
+    if as_json:
+        for row in rows:
+            emit(dict(row))
+        return
+    if not rows:
+        console.print(Text(nothing, "dim"))
+        return
+    table = Table(header_style="bold", expand=False)
+    for name in columns:
+        table.add_column(name, overflow="fold")
+    lines: list[Text] = []
+    for row in rows:
+        cells = [
+            " ".join(filter(None, (_shown(each, row.get(each)) for each in fields.split())))
+            for fields in columns.values()
+        ]
+        table.add_row(*map(Text, cells))
+        named = [f"{name} {cell}" for name, cell in zip(columns, cells, strict=True) if cell]
+        lines.append(Text(", ".join(named)))
+    if console.width >= WIDE:
+        console.print(table)
+    else:  # a narrow terminal has no room for columns
+        console.print(*lines, sep="\n")
+
+
+def show_decisions(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    """Print decisions."""
+    columns = {
+        "record": "seq", "when": "at", "kind": "kind", "reason": "reason", "about": "entity slot", "value": "value",
+        "rule": "rule", "turn": "turn", "item": "item",
+    }  # fmt: skip
+    show_rows(rows, columns, as_json=as_json, nothing="no such decision")
+
+
+def show_holds(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    """Print what was held."""
+    columns = {
+        "record": "seq", "when": "at", "about": "entity slot", "value": "value", "why": "reason",
+        "outcome": "outcome", "who": "who", "signed": "signed", "decided": "decided_at", "item": "item",
+    }  # fmt: skip
+    show_rows(rows, columns, as_json=as_json, nothing="nothing was ever held")
+
+
+def show_changes(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    """Print what people did."""
+    columns = {
+        "record": "seq", "when": "at", "who": "author", "did": "kind", "about": "entity slot", "value": "value",
+        "signed": "signed", "item": "item", "instead of": "target",
+    }  # fmt: skip
+    show_rows(rows, columns, as_json=as_json, nothing="nobody changed anything")
+
+
+def show_wordings(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    """Print rewritings."""
+    columns = {
+        "record": "seq", "when": "at", "item": "item", "outcome": "outcome", "why": "why", "template": "template",
+        "answer": "answer", "model": "model",
+    }  # fmt: skip
+    show_rows(rows, columns, as_json=as_json, nothing="no LLM was ever asked for a wording")
+
+
+def show_resting(found: Sequence[tuple[MemoryItem, Sequence[Mapping[str, Any]]]], *, as_json: bool) -> None:
+    """Print items with the decisions by which they rest on something."""
+    rows = [
+        {**item_fields(item), "version": item.version, "decisions": [told["seq"] for told in decided]}
+        for item, decided in found
+    ]
+    columns = {
+        "item": "id", "v": "version", "about": "entity slot", "value": "canonical", "status": "status",
+        "records": "decisions", "sentence": "sentence",
+    }  # fmt: skip
+    show_rows(rows, columns, as_json=as_json, nothing="no item rests on it")
+
+
+def _shown(name: str, value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    text = "" if value is None else str(value)
+    if name in {"at", "decided_at"}:
+        return text[:16].replace("T", " ")
+    return text[:12] if name in {"item", "target", "id"} else text
