@@ -96,5 +96,5 @@ def test_every_rule_that_takes_a_mention_was_possible() -> None:
             assert possible == [rule for rule in binders.rules if rule in possible], "their order is kept"
             taken += len(fitting)
             passed_over += len(binders.rules) - len(possible)
-    assert taken > 100
-    assert passed_over > 1000
+    assert taken > 20
+    assert passed_over > taken
