@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 from ..values import MoneyValue
 from .figures.amounts import Measure, decided, fields
-from .figures.headers import heading_of
+from .figures.headers import agreed, heading_of
 from .figures.num import Num
 from .grammar import Context, Place, Refusal, finisher
 from .parsing.expression import function
@@ -168,27 +167,18 @@ def finish_money(value: Measure, context: Context, place: Place) -> MoneyValue |
     currency, num = value.unit, value.num
     if currency is not None and _CLASH in currency:
         one, _, other = currency.partition(_CLASH)
-        agreed = _agreed(one, other, context.tables.get("currency_meanings", {}))
-        if agreed is None:
+        both = agreed(one, other, context.tables.get("currency_meanings", {}))
+        if both is None:
             return Refusal(f"two units: {one} and {other}")
-        currency = agreed
+        currency = both
     if currency is None:
         heading = heading_of(place.normalized.text, place.start, place.end, context.tables)
         if heading is not None:
             if heading.clash:
                 return Refusal(heading.clash)
-            num, currency = num.times(heading.scale) if num.scale == 1 else num, heading.currency
+            num, currency = num.times(heading.scale) if num.scale == 1 else num, heading.currency or None
     if currency is not None:
         currency = decided(currency, context)
     if num.dotted and num.amount is not None and currency in context.tables.get("three_decimals", ()):
         num = replace(num, amount=num.amount / 1000)  # 12.345 KWD has fils, no thousands
     return MoneyValue(**fields(num), currency=currency, per=value.per, base=value.base)
-
-
-def _agreed(one: str, other: str, meanings: Mapping[str, Sequence[str]]) -> str | None:
-    """The currency that two statements agree on, the clearer one; None when they contradict each other."""
-    first, second = (set(meanings.get(unit, (unit,))) for unit in (one, other))
-    shared = first & second
-    if not shared:
-        return None
-    return shared.pop() if len(shared) == 1 else f"{one}/{other}"  # $5元: a dollar of Hong Kong, of Taiwan …

@@ -192,6 +192,45 @@ def test_a_number_for_each_keeps_what_it_is_for(found: Find) -> None:
     assert getattr(found("5,000 of them").mentions[0].value, "per", None) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("(USD in millions)\nRevenue 12.3\nHeadcount 450", ["money 12300000 USD", "number 450"]),
+        ("单位：万元 币种：人民币\n货款 350", ["money 3500000 CNY"]),
+        ("币种：美元\n金额：350\n税费：130", ["money 350 USD", "money 130 USD"]),
+        ("($ in thousands)\nCash 1,200\nDebt (3,400)\nNote (3) 500", [
+            "money 1200000 USD", "money -3400000 USD", "number 3", "money 500000 USD",
+        ]),
+        ("(in thousands)\nTonnes shipped 1,250", ["number 1250000"]),
+        ("Item Price ($)\nDesk 310", ["money 310 USD"]),
+        ("paid ($500)\nDesk 310", ["money 500 USD", "number 310"]),
+        ("金额为300（单位：万元）", ["money 3000000 CNY"]),
+        ("the fee (in EUR) is 700", ["money 700 EUR"]),
+        ("the fee in dollars is 700", ["money 700 USD"]),
+        ("reserves of 700 (in thousands)", ["number 700000"]),
+        ("预算(k): 80", ["money 80000 XXX"]),
+        ("fee 700 (m)", ["money 700 XXX"]),
+    ],
+)  # fmt: skip
+def test_units_in_headings_and_brackets_hold_where_they_are_meant(said: Said, text: str, expected: list[str]) -> None:
+    assert said(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "单位：万元\n单位：美元\n货款 350",
+        "单位：万元/美元\n货款 350",
+        "单位：元（万元）\n货款 350",
+        "Price in USD: 500 EUR",
+    ],
+)
+def test_two_units_of_one_heading_are_refused(found: Find, text: str) -> None:
+    got = found(text)
+    assert [m for m in got.mentions if m.kind == "money"] == []
+    assert [refused.why.startswith("two units") for refused in got.refused] == [True]
+
+
 def test_the_number_of_a_room_is_no_deposit(said: Said) -> None:
     assert said("房间302押金500") == ["money 500 XXX"]
     assert said("500的押金") == ["money 500 XXX"]

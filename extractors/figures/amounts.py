@@ -142,6 +142,12 @@ def count(number: int | Decimal) -> Num:
     return Num(Decimal(number))
 
 
+@function("times_scale", gives="number")
+def times_scale(number: Num, scale: int) -> Num | None:
+    """500 (in thousands): the scale stands beside the figure; one scale is enough."""
+    return number.times(Decimal(scale)).lending(scale) if number.scale == 1 else None
+
+
 @function("plus_half", gives="number")
 def plus_half(number: Num) -> Num | None:
     """一个半 → 1.5."""
@@ -317,8 +323,22 @@ def finish_number(
         return NumberValue(**fields(value))
     if heading.clash:
         return Refusal(heading.clash)
-    currency = decided(heading.currency, context)
-    return MoneyValue(**fields(value.times(heading.scale) if value.scale == 1 else value), currency=currency)
+    value = value.times(heading.scale) if value.scale == 1 else value
+    if _bracketed(place) and value.amount is not None:  # accounts write what is below zero in brackets
+        value = replace(value, amount=-value.amount)
+    if not heading.currency:
+        return NumberValue(**fields(value))
+    return MoneyValue(**fields(value), currency=decided(heading.currency, context))
+
+
+def _bracketed(place: Place) -> bool:
+    """(3,400): a figure in brackets; (3) is the number of a note."""
+    text = place.normalized.text
+    return (
+        place.end - place.start >= 3
+        and text[place.start - 1 : place.start] == "("
+        and text[place.end : place.end + 1] == ")"
+    )
 
 
 def decided(currency: str, context: Context) -> str | None:
