@@ -452,3 +452,22 @@ def test_the_next_day_alone_is_still_tomorrow() -> None:
 )
 def test_neighbouring_edges_what_is_left_and_dotted_ranges(text: str, expected: list[str]) -> None:
     assert times(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("24年签的租约", "2024"),
+        ("98年毕业", "1998"),
+        ("26年预算", "2026"),
+        ("20年买的房", "2020"),
+        ("98年前后", "~1998"),
+        ("10年前认识的", "2016-03-18"),
+        ("20年的租约", "P20Y"),
+        ("合作24年了", "P24Y"),
+        ("签了12年的合同", "P12Y"),
+        ("他有26年的经验", "P26Y"),
+    ],
+)
+def test_two_digits_before_a_year_are_a_year_only_beside_what_happened_in_it(text: str, expected: str) -> None:
+    assert times(text) == [expected]
