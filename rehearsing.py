@@ -12,7 +12,7 @@ from dataclasses import replace
 from .extractors.scan import scan
 from .intake import Incoming, received
 from .memory import LAST_TURNS, REHEARSAL_SECRET, Memory
-from .model import Known, MemoryItem, Outcome, Scan, Turn
+from .model import Known, MemoryItem, Outcome, Scan, Turn, wish_of
 from .rules.backtest import Side, Watching
 from .rules.decide import suggested
 from .rules.engine import ReferenceEngine, RuleEngine
@@ -60,7 +60,7 @@ class Stage:
         """A stage that goes on from here by itself."""
         other = Stage()
         other._principals = {
-            name: Principal(dict(each.ordinals), dict(each.live), dict(each.history))
+            name: Principal(dict(each.ordinals), dict(each.live), dict(each.history), each.wishes)
             for name, each in self._principals.items()
         }
         other._talks = {
@@ -84,11 +84,12 @@ class Stage:
 
     def known(self, turn: Turn) -> Known:
         """What decisions about the turn may rest on."""
-        items, history = self._principals.setdefault(turn.entity, Principal()).at(max(turn.said_at, turn.received_at))
+        principal = self._principals.setdefault(turn.entity, Principal())
+        items, history = principal.at(max(turn.said_at, turn.received_at))
         talk = self._talks.setdefault(turn.conversation, Conversation())
         first = talk.next_ordinal - LAST_TURNS
         return Known(
-            items=items, history=history,
+            items=items, history=history, wishes=principal.wishes,
             recent=tuple(said for said in talk.recent if said.turn >= first),
             proposals=tuple(each for each in talk.proposals if each.turn >= first),
         )  # fmt: skip
@@ -102,6 +103,9 @@ class Stage:
         talk.forget_before(turn.ordinal)
         talk.recent.extend(said_in(turn, [outcome.decision for outcome in outcomes]))
         principal = self._principals.setdefault(turn.entity, Principal())
+        for outcome in outcomes:
+            if (wish := wish_of(turn, outcome.decision)) is not None:
+                principal.wished(wish)
         for outcome in outcomes:
             for item in outcome.written:
                 ordinal = principal.ordinals.get(item.id)

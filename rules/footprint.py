@@ -7,7 +7,8 @@ Every claim here rests on how rules are asked, not on what they usually do:
 - the decision table is asked through ``judge`` and nothing else: both verdicts can be compared;
 - a frame is tried only on turns that hold the words it cannot do without (``prefilter``);
 - a capture rule with a trigger fits only where a word of its trigger stands, one without only where there is a mention;
-- slots are read in many places: when one differs in more than its header, nothing is shared.
+- slots are read in many places: when one differs in more than its header, nothing is shared; nor when a rule of any
+  other kind differs.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from dataclasses import dataclass
 from ..extractors.text import normalize
 from ..model import Scan, Turn
 from .capture_file import CaptureFile
-from .compare import INERT, RuleChange, compare
+from .compare import compare
 from .prefilter import Prefilter
 from .ruleset import Ruleset
 
-# Kinds of which extraction is made.
+# Kinds of which extraction is made, and kinds whose every question can be looked at.
 READING = frozenset({"grammar", "cue", "vocabulary"})
+ASKED = frozenset({"capture", "gate", "policy"})
 # What a frame is written with; a trigger word that has one of these is not looked for as a frame.
 _SIGNS = frozenset("()[]{}|^$?")
 
@@ -54,7 +56,9 @@ def footprint(before: Ruleset, after: Ruleset) -> Footprint:
     changes = compare(before, after).changes
     kinds = {change.kind for change in changes}
     same_scans = not kinds & READING
-    whole = any(change.kind == "slot" and not _only_header(change) for change in changes)
+    whole = any(
+        change.kind not in ASKED and not (change.kind == "slot" and change.inert) for change in changes
+    )  # fmt: skip
     phrases: list[str] = []
     wants: set[int] = set()
     for change in changes:
@@ -70,10 +74,6 @@ def footprint(before: Ruleset, after: Ruleset) -> Footprint:
     parts = [sorted((f.slot, f.take.part) for f in r.captures if f.take.part != "whole") for r in (before, after)]
     shareable = same_scans and not whole and parts[0] == parts[1]
     return Footprint(same_scans, shareable, "gate" in kinds, Prefilter(phrases), frozenset(wants))
-
-
-def _only_header(change: RuleChange) -> bool:
-    return change.what == "changed" and all(field.path.partition(".")[0] in INERT for field in change.fields)
 
 
 def _signs(file: CaptureFile, ruleset: Ruleset) -> Iterable[tuple[str, bool]]:
