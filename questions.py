@@ -1,4 +1,4 @@
-"""What an auditor asks of a whole log: decisions of a rule, holds, changes by people, wordings, what rests on a rule."""
+"""What an auditor asks of a whole log: decisions of a rule, holds, what people changed, LLM wordings."""
 
 from __future__ import annotations
 

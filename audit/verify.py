@@ -47,6 +47,9 @@ class Holding(Stored, Protocol):
     def stray_values(self) -> Sequence[tuple[int, str]]:
         """Personal values (record, field) beside which no record stands."""
 
+    def reused_salts(self) -> Sequence[tuple[int, str]]:
+        """Personal values (record, field) that share their salt with another one."""
+
     def foreign_parts(self) -> Sequence[str]:
         """What stands in the database that we did not make, and what is missing of what keeps the ledger."""
 
@@ -170,6 +173,8 @@ class _Check:
             return
         for seq, name in self.stored.stray_values():
             self.wrong(-1, "private", f"a value {name} is kept for record {seq}, which is not there")
+        for seq, name in self.stored.reused_salts():
+            self.wrong(seq, "private", f"the salt of {name} is that of another value too")
         for part in self.stored.foreign_parts():
             self.wrong(-1, "file", f"the database has {part}")
         for expected, each in enumerate(self.stored.checkpoints_kept()):

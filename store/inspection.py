@@ -21,6 +21,7 @@ from sqlalchemy import (
     bindparam,
     case,
     exists,
+    func,
     literal_column,
     select,
 )
@@ -247,6 +248,14 @@ class Inspection(Reading):
         query = select(PRIVATE.c.seq, PRIVATE.c.field).where(PRIVATE.c.namespace == self.namespace, ~beside)
         rows = self.connection.execute(query.order_by(PRIVATE.c.seq, PRIVATE.c.field))
         return tuple((row[0], row[1]) for row in rows)
+
+    def reused_salts(self) -> tuple[tuple[int, str], ...]:
+        """Values (record, field) whose salt another value has as well: equal values would show as equal hashes. Found
+        by sorting in the database, not here; the first hundred."""
+        mine = PRIVATE.c.namespace == self.namespace
+        twice = select(PRIVATE.c.salt).where(mine).group_by(PRIVATE.c.salt).having(func.count() > 1).limit(100)
+        query = select(PRIVATE.c.seq, PRIVATE.c.field).where(mine, PRIVATE.c.salt.in_(twice))
+        return tuple((seq, name) for seq, name in self.connection.execute(query.order_by(PRIVATE.c.seq).limit(100)))
 
     def foreign_parts(self) -> tuple[str, ...]:
         """What does not belong into the database, or is missing there: triggers and views that are not ours (either

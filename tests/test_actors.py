@@ -13,7 +13,7 @@ from recordari.audit.checkpoint import KeyFileError, SigningKey, vkey
 from recordari.audit.report import Report
 from recordari.memory import Memory
 from recordari.rules.ruleset import Ruleset
-from recordari.service.attacks import superuser
+from recordari.service.forgery import superuser
 from recordari.settings import Settings
 from recordari.signing import rotate
 

@@ -17,7 +17,7 @@ from recordari.audit.merkle import root_of, verify_consistency, verify_inclusion
 from recordari.audit.record import Entry
 from recordari.audit.subtrees import Subtrees
 from recordari.audit.verify import verify
-from recordari.service.attacks import superuser
+from recordari.service.forgery import superuser
 from recordari.store import guards
 from recordari.store.engine import Store
 from recordari.store.errors import StoreError

@@ -14,7 +14,7 @@ from recordari.audit.ledger import Ledger, LogStore
 from recordari.audit.record import Entry, decision_entry, derived_salts
 from recordari.audit.verify import Report, verify
 from recordari.model import Decision
-from recordari.service.attacks import superuser
+from recordari.service.forgery import superuser
 from recordari.store.engine import Store
 
 NAMESPACE = "matter-17"

@@ -18,7 +18,7 @@ from recordari.audit.verify import Report
 from recordari.memory import Memory, NotFoundError
 from recordari.rules.load import load
 from recordari.rules.ruleset import Ruleset
-from recordari.service.attacks import superuser
+from recordari.service.forgery import superuser
 from recordari.store.errors import Damaged
 
 ACTOR = "ines"
