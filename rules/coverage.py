@@ -102,8 +102,10 @@ class Coverage:
 
 
 def _acting(scan: Scan) -> Iterator[str]:
-    for each in (*scan.mentions, *scan.cues, *scan.parts, *scan.refused):
-        yield each.rule
+    yield from (each.rule for each in scan.mentions)
+    yield from (each.rule for each in scan.cues)
+    yield from (each.rule for each in scan.parts)
+    yield from (each.rule for each in scan.refused)
 
 
 def _plain(ref: str) -> str:

@@ -122,14 +122,18 @@ class _Runner:
             report.todo += not closed
         else:
             report.passed += not wrong
-        told: tuple[str, ...] = ()
-        if self._ran is not None and self.watch is not None:
-            self.watch(self._ran)
-        if self._ran is not None and wrong and test.todo is None:
-            told = tuple(trace(self._ran, self.ruleset))
+        ran, told = self._last(), tuple[str, ...]()
+        if ran is not None and self.watch is not None:
+            self.watch(ran)
+        if ran is not None and wrong and test.todo is None:
+            told = tuple(trace(ran, self.ruleset))
         for message in wrong:
             problem = self.ruleset.problem(file.id, ("tests", index), f"{_short(test.say)}: {message}")
             report.failures.append(Failure(problem, file.ref, index, test.say, told))
+
+    def _last(self) -> Ran | None:
+        """What the last test came to; None when it never got so far."""
+        return self._ran
 
     def _gives(self, file: RuleFile, test: InlineTest, wanted: str) -> bool:
         """True when a test gives what its ``todo`` hopes for."""
