@@ -11,9 +11,9 @@ import typer
 from .options import Lang, NoPacks, Rules
 from .trial_commands import trials
 
-app = typer.Typer()
+app = typer.Typer(rich_markup_mode=None)
 app.add_typer(trials)
-words = typer.Typer(help="Word lists as CSV.", no_args_is_help=True)
+words = typer.Typer(rich_markup_mode=None, help="Word lists as CSV.", no_args_is_help=True)
 app.add_typer(words, name="words")
 
 Folders = Annotated[list[Path] | None, typer.Argument(help="Folders; none: the shipped packs alone.")]

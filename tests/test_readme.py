@@ -47,12 +47,41 @@ def test_the_commands_of_the_readme_exist() -> None:
                 assert f"`recordari {words[1]}" in known, line
 
 
-def test_the_worked_example_of_the_rules_page_is_the_shipped_folder_to_the_letter() -> None:
-    shown = {block.splitlines()[0].removeprefix("id: "): block for block in blocks("docs/rules.md", "yaml")}
+@pytest.mark.parametrize("page", ["docs/rules.md", "docs/rules.zh.md"])
+def test_the_worked_example_of_the_rules_page_is_the_shipped_folder_to_the_letter(page: str) -> None:
+    shown = {block.splitlines()[0].removeprefix("id: "): block for block in blocks(page, "yaml")}
     files = sorted((ROOT / "examples" / "insurance-rules").glob("*.yaml"))
     assert sorted(shown) == [file.stem for file in files]
     for file in files:
         assert shown[file.stem] == file.read_text(encoding="utf-8"), file.name
+
+
+def test_the_pages_on_rules_show_the_same_in_both_languages() -> None:
+    english, chinese = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("rules.md", "rules.zh.md"))
+    for mark in (r"^#+ ", r"^\| `", r"^recordari [a-z ]+"):
+        found = [re.findall(mark, page, re.MULTILINE) for page in (english, chinese)]
+        assert found[0] == found[1], mark
+
+
+def test_the_commands_of_the_rules_page_do_what_it_says(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from recordari.service.cli import app
+
+    mine = str(tmp_path / "my-rules")
+    lines = [line for block in blocks("docs/rules.md", "sh") for line in block.splitlines()]
+    ran = 0
+    for line in lines:
+        if line.startswith("recordari "):
+            words = shlex.split(line, comments=True)
+            words = [word.replace("my-rules", mine) for word in words[1:]]
+            words = [str(ROOT / word) if word.startswith("examples/") else word for word in words]
+            words = [str(tmp_path / word) if word == "labels.csv" else word for word in words]
+            done = CliRunner().invoke(app, words)
+            left = words[:2] == ["rules", "lint"] and mine in words  # what was just scaffolded is not filled in
+            assert done.exit_code == (1 if left else 0) or words[1] in ("test", "try"), (line, done.output)
+            ran += 1
+    assert ran >= 9
 
 
 def test_the_line_of_a_dialogue_in_the_readme_can_be_observed(tmp_path: Path) -> None:
