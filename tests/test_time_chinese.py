@@ -433,7 +433,10 @@ def test_what_cannot_be_placed_is_not_counted_from_today(text: str) -> None:
 
 
 def test_a_length_behind_an_unknown_event_is_not_counted_from_today() -> None:
-    assert times("手术后两周复查") != times("后两周复查")
+    assert times("手术后两周复查") == ["手术+P2W"]
+    assert times("样品寄出后10天内答复") == ["<=样品寄出+P10D"]
+    assert times("他走后三天内没有消息") == ["P3D"]
+    assert times("然后三天内付款") == ["../2026-03-21"]
     assert times("后三天有雨") == ["2026-03-19/2026-03-21"]
 
 
