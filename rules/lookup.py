@@ -10,7 +10,7 @@ from ..model import Candidate, Known, MemoryItem, Turn
 from ..values import AddressValue, EmailValue, Magnitude, MoneyValue, PhoneValue, QuantityValue, TimeValue, Value
 from .book import Book
 from .labels import is_han, is_head, is_tail, key
-from .parts import adjustable, holds
+from .parts import adjustable, holds, part_of
 from .relation import compare
 
 # A bare number above it is no percentage.
@@ -81,7 +81,14 @@ class Lookup:
         value = c.value or c.old
         if value is None:
             return items
-        return [i for i in items if compatible(value, i.value)]
+        return [i for i in items if compatible(value, i.value) and self._takes(i.slot, value)]
+
+    def _takes(self, slot: str, value: Value) -> bool:
+        """A slot that keeps only days takes no bare clock: "by 19:00" is no day of a booking."""
+        part = self.book.slot_parts.get(slot)
+        if part is None or not isinstance(value, TimeValue):
+            return True
+        return part_of(value, "clock" if part == "clock" else "day") is not None
 
     def named(self, slot: str, qualifier: str | None, entity: str) -> Found:
         """By slot and label; a label may be the tail (or head) of exactly one live label."""

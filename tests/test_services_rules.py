@@ -98,6 +98,35 @@ DIALOGUES = {
         ["A table for March 24, please.", "Is March 25 a holiday?"],
         {"booking.day[start]": "2026-03-24"},
     ),
+    "how about answers what could not be booked": (
+        ["A table for March 24 at 19:30, please.", "A: That is taken. Another time?", "How about 20:15?"],
+        {"booking.day[start]": "2026-03-24", "booking.time[start]": "T20:15"},
+    ),
+    "a question about a day is none about the booking": (
+        ["A table for March 24, please.", "Is it warm on March 25?"],
+        {"booking.day[start]": "2026-03-24"},
+    ),
+    "is it available at another time": (
+        ["A table for March 24 at 19:30, please.", "A: That is taken.", "Is it available at 18:30?"],
+        {"booking.time[start]": "T18:30"},
+    ),
+    "whether it is available is no booking": (["Is it available at 18:30?"], {}),
+    "another town": (
+        ["I need a dentist in Dublin.", "A: There is one in Dublin.", "Try to find another one in Boston."],
+        {"booking.area[]": "Boston"},
+    ),
+    "a house of somebody's name owns no time": (
+        ["A table at Mario's for March 24 at 19:30, please.", "No, make it 20:15."],
+        {"booking.time[start]": "T20:15"},
+    ),
+    "the end of a trip behind and": (
+        ["I fly to Boston on March 24 and return on March 27."],
+        {"booking.day[start]": "2026-03-24", "booking.day[end]": "2026-03-27"},
+    ),
+    "by a clock is no day": (
+        ["I want to leave on March 24 and arrive by 19:00."],
+        {"booking.day[start]": "2026-03-24"},
+    ),
     "an agent's suggestion changes nothing": (
         ["A table for March 24, please.", "A: I can offer March 25."],
         {"booking.day[start]": "2026-03-24"},
@@ -114,6 +143,7 @@ def test_after_a_booking_the_right_values_are_current(name: str, memory: Memory)
     said, wanted = DIALOGUES[name]
     found = current(memory, *said)
     assert {key: value for key, value in found.items() if key in wanted} == wanted
+    assert wanted or not found
     if any(text.startswith("A: ") for text in said):
         assert "event[appointment]" not in found
 
