@@ -38,9 +38,9 @@ Built-in leaves: ``number`` (numbers.py: Arabic digits in every grouping, Chines
 ``scale``; words and their sizes stand in the vocabularies ``words.number.…``; ``figure``: the same where only money or
 a percentage makes the reading sure (45 000; 12,90; 10 m);
 ``digits``: a bare run of 1-8 ASCII digits as a string (years, hours, house numbers). ``ranked``: an English ordinal
-(third, 21st, one hundred and fifth) as a latent ``Num``. Further built-in leaves are
-registered with ``@source("name")`` (chart.py). Since types are shared, a new type must not have the name of another
-family's type unless its values are of the same class.
+(third, 21st, one hundred and fifth) as a latent ``Num``. ``capitals``: a number in financial capitals (伍佰). Further
+built-in leaves are registered with ``@source("name")`` (chart.py). Since types are shared, a new type must not have the
+name of another family's type unless its values are of the same class.
 
 Productions
 -----------
@@ -104,6 +104,7 @@ BUILT_IN = {
     "figure",
     "digits",
     "ranked",
+    "capitals",
 }  # part types of built-in leaves; a module with a further source adds its own here
 
 

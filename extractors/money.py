@@ -152,12 +152,6 @@ def labelled(number: Num | None) -> Measure | None:
     return Measure(number, "money", None)
 
 
-@function("formal_sum", gives="sum_labelled")
-def formal_sum(number: Num) -> Measure | None:
-    """肆佰叁拾万: numerals in financial capitals are there for sums; the currency is not said."""
-    return Measure(number, "money", None) if number.formal else None
-
-
 @finisher("money")
 def finish_money(value: Measure, context: Context, place: Place) -> MoneyValue | Refusal | None:
     """The currency of a sign is decided by the table ``currency_policy``: locale first, then language.

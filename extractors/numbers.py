@@ -75,6 +75,8 @@ class Numbers:
             barred = self.chinese.endless(text)
             for start, end, num, latent in self.chinese.find(text, barred):
                 yield Edge("number", start, end, num, "numbers.chinese", 1, 1, latent)
+                if self.chinese.in_capitals(text, start, end):
+                    yield Edge("capitals", start, end, num, "numbers.chinese", 1, 1)
             for start, end, num in self.chinese.spaced(text):
                 yield Edge("number", start, end, num, "numbers.chinese", 1, 1)
         if _DIGIT.search(text) is not None:

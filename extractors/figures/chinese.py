@@ -375,8 +375,8 @@ class Chinese:
         piece, _, rest = said[at + 1 :].partition(" ")
         return not right.isascii() or any(c in self.units for c in piece) or rest[:1] in self.units
 
-    def _formal(self, text: str, start: int, end: int) -> bool:
-        """Financial capitals alone, with a unit among them."""
+    def in_capitals(self, text: str, start: int, end: int) -> bool:
+        """Financial capitals alone, with a unit among them: 肆佰叁拾万."""
         if text[start] not in self.capital or end - start < 2:
             return False
         said = frozenset(text[start:end])
@@ -412,7 +412,7 @@ class Chinese:
                     )
                 )
                 if self.small.get(text[start:end], 0) < 100 and not lone_capital:
-                    yield start, end, replace(got[0], formal=True) if self._formal(text, start, end) else got[0], False
+                    yield start, end, got[0], False
                 point = next((at for at in range(start, end) if text[at] in self.point), -1)
                 if point > start:  # 三点五: a clock may need the parts
                     inner = self.read(text[start:point], 0)

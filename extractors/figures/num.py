@@ -20,7 +20,6 @@ class Num:
     approx: bool = False
     scale: int = 1  # the multiplier said last: "20到30万" and "$2-5 million" lend it to the first figure
     dotted: bool = False  # 1.234 read as one thousand and more
-    formal: bool = False  # in financial capitals: 肆佰叁拾万
 
     @property
     def canonical(self) -> str:
