@@ -97,15 +97,13 @@ class Reach:
         self.symbols = symbols
         self.reductions = reductions
         self.states = states  # on the way to one of the productions
-        self._steps: dict[tuple[Node, str], tuple[Step, ...]] = {}
+        self.known: dict[tuple[Node, str], tuple[Step, ...]] = {}  # what ``steps`` has found
 
     def steps(self, node: Node, symbol: str) -> tuple[Step, ...]:
-        """The states after ``symbol`` on the way to a production worth trying; looked up once a set of types."""
-        known = self._steps.get((node, symbol))
-        if known is None:
-            known = tuple(self._step(after) for after in node.moves.get(symbol, ()) if after in self.states)
-            self._steps[(node, symbol)] = known
-        return known
+        """The states after ``symbol`` on the way to a production worth trying; asked once, then ``known``."""
+        found = tuple(self._step(after) for after in node.moves.get(symbol, ()) if after in self.states)
+        self.known[node, symbol] = found
+        return found
 
     def _step(self, node: Node) -> Step:
         done = tuple(pair for pair in node.done if pair[0] in self.reductions)
@@ -122,6 +120,8 @@ class Network:
         self._states: dict[Reduction, set[Node]] = {}
         self._users: dict[str, int] = {}  # symbol → how many needs it satisfies
         self._watched: dict[str, list[int]] = {}  # symbol → rules to look at when it is there: once for each rule
+        self._bits: dict[str, int] = {}  # each symbol as a bit: whether a need is met is asked a thousand times a text
+        self._needs: list[tuple[tuple[int, frozenset[str]], ...]] = []
         self._reach: dict[frozenset[str], Reach] = {}
         self._same: dict[tuple[frozenset[str], frozenset[Reduction]], Reach] = {}
 
@@ -135,7 +135,10 @@ class Network:
 
     def close(self) -> None:
         """Let each production be looked at only when its rarest need is there; nothing is added afterwards."""
+        for symbol in sorted({*self._users, *(reduction.type for _, _, reduction in self._rules)}):
+            self._bits[symbol] = 1 << len(self._bits)
         for number, (needs, _, _) in enumerate(self._rules):
+            self._needs.append(tuple((sum(self._bits[symbol] for symbol in need), need) for need in needs))
             rarest = min(needs, key=lambda need: (sum(self._users[symbol] for symbol in need), sorted(need)))
             for symbol in rarest:
                 self._watched.setdefault(symbol, []).append(number)
@@ -153,7 +156,7 @@ class Network:
 
     def _closure(self, present: Iterable[str]) -> Reach:
         """Forward: which productions can hold at all; backward: which of them can serve a mention or exposed part."""
-        have: set[str] = set()
+        have = 0
         full: set[int] = set()
         waiting: dict[str, list[int]] = {}  # a need that was not there when its production was looked at
         makers: dict[str, list[int]] = {}
@@ -161,20 +164,21 @@ class Network:
         todo = list(present)
         while todo:
             symbol = todo.pop()
-            if symbol in have:
+            bit = self._bits[symbol]
+            if have & bit:
                 continue
-            have.add(symbol)
+            have |= bit
             for number in (*self._watched.get(symbol, ()), *waiting.get(symbol, ())):
                 if number in full:
                     continue
-                needs, _, reduction = self._rules[number]
-                for need in needs:
-                    if need.isdisjoint(have):
-                        for other in need:
+                for need, symbols in self._needs[number]:
+                    if not need & have:
+                        for other in symbols:
                             waiting.setdefault(other, []).append(number)
                         break
                 else:
                     full.add(number)
+                    reduction = self._rules[number][2]
                     makers.setdefault(reduction.type, []).append(number)
                     todo.append(reduction.type)
                     if reduction.kind is not None or reduction.type in self.exposed:
@@ -185,7 +189,7 @@ class Network:
             _, read, reduction = self._rules[work.pop()]
             serving.add(reduction)
             for symbol in read:
-                if symbol in have and symbol not in live:
+                if symbol not in live and have & self._bits[symbol]:
                     live.add(symbol)
                     work.extend(makers.get(symbol, ()))
         key = (frozenset(live), frozenset(serving))
@@ -257,7 +261,7 @@ def _parse_run(run: list[Edge], text: str, network: Network, reach: Reach) -> li
         by_end.setdefault(leaf.end, []).append(leaf)
     waiting: dict[int, list[_Active]] = {}
     found: list[Edge] = []
-    root, steps_of = network.root, reach.steps
+    root, steps_of, known = network.root, reach.steps, reach.known
     for end in sorted(by_end):
         heap = [(-e.start, e.rank, i, e) for i, e in enumerate(by_end[end])]
         heapq.heapify(heap)
@@ -278,18 +282,18 @@ def _parse_run(run: list[Edge], text: str, network: Network, reach: Reach) -> li
             # What the part begins, then what it carries on.
             for active in (None, *befores):
                 if active is None:
-                    steps, begin, parts, leaves, weight = (
-                        steps_of(root, symbol),
-                        start,
-                        (edge,),
-                        edge.leaves,
-                        edge.weight,
-                    )
+                    steps = known.get((root, symbol))
+                    if steps is None:
+                        steps = steps_of(root, symbol)
+                    begin, parts, leaves, weight = start, (edge,), edge.leaves, edge.weight
                 else:
-                    steps, begin, leaves = steps_of(active.node, symbol), active.start, active.leaves + edge.leaves
+                    steps = known.get((active.node, symbol))
+                    if steps is None:
+                        steps = steps_of(active.node, symbol)
+                    leaves = active.leaves + edge.leaves
                     if not steps or leaves > MAX_LEAVES:
                         continue
-                    parts, weight = (*active.parts, edge), active.weight + edge.weight
+                    begin, parts, weight = active.start, (*active.parts, edge), active.weight + edge.weight
                 for node, done, goes_on in steps:
                     for reduction, bound in done:
                         whole = _reduce(reduction, bound, begin, end, parts, leaves, weight, text)

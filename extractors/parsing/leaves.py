@@ -27,6 +27,7 @@ CLASSES: dict[str, tuple[str, str]] = {
 }
 WINDOW = 40  # characters looked at on either side when a context gives no ``within``
 MAX_REPEAT = 400  # product of nested repeats: the longest text that one pattern may run over
+_RUN = re.compile(r"[a-z]*")
 _CLAUSE_END = re.compile(r"[。;!?\n]|[,.](?=[^0-9]|$)|(?<=[^0-9]),")
 
 
@@ -86,14 +87,17 @@ class Spelling(NamedTuple):
 
 
 class WordIndex:
-    """Words by their first characters, every length that occurs: a look-up costs the same for 50 words and 50,000."""
+    """Words by how they begin, with every length that occurs: a look-up costs the same for 50 words and 50,000.
+
+    A word that begins with Latin letters is found by all of them up to its first other character, any other by its
+    first two characters.
+    """
 
     def __init__(self) -> None:
         self.spellings: dict[str, Spelling] = {}
-        self._lengths: dict[str, set[int]] = {}
-        self._sorted: dict[str, tuple[int, ...]] = {}
+        self._heads: dict[str, tuple[int, ...]] = {}
+        self._runs: dict[str, tuple[int, ...]] = {}
         self._singles: dict[str, Spelling] = {}
-        self._firsts: set[str] = set()
         self._starts = re.compile(r"(?!)")
 
     def add(self, text: str, word: Word, bounded: bool = True) -> None:
@@ -103,37 +107,48 @@ class WordIndex:
             first, last = text[0], text[-1]
             start = bounded and (first.isdigit() or (letter(first) and not first.isascii()))
             known = self.spellings[text] = Spelling([], start, bounded and (letter(last) or last.isdigit()))
-            self._lengths.setdefault(text[:2], set()).add(len(text))
-            self._firsts.add(first)
         known.words.append(word)
 
     def close(self, inside: bool = False) -> None:
-        """Sort the lengths, longest first; ``inside``: words may begin inside a run of ASCII letters."""
-        self._sorted = {head: tuple(sorted(lengths, reverse=True)) for head, lengths in self._lengths.items()}
-        self._singles = {text: spelling for text, spelling in self.spellings.items() if len(text) == 1}
-        firsts = sorted(char for char in self._firsts if not char.isspace())
-        small = [] if inside else [char for char in firsts if "a" <= char <= "z"]
-        classes = [(r"(?<![a-z])", small), ("", [char for char in firsts if char not in small])]
-        marks = [f"{edge}[{''.join(map(re.escape, chars))}]" for edge, chars in classes if chars]
-        self._starts = re.compile("|".join(marks) or r"(?!)")
+        """Sort the lengths, longest first; ``inside``: words may begin and end inside a run of ASCII letters."""
+        heads: dict[str, set[int]] = {}
+        runs: dict[str, set[int]] = {}
+        for text in self.spellings:
+            run = "" if inside else _RUN.findall(text)[0]
+            (runs if run else heads).setdefault(run or text[:2], set()).add(len(text))
+        self._heads = {head: tuple(sorted(lengths, reverse=True)) for head, lengths in heads.items()}
+        self._runs = {run: tuple(sorted(lengths, reverse=True)) for run, lengths in runs.items()}
+        self._singles = {
+            text: spelling for text, spelling in self.spellings.items() if text in heads and len(text) == 1
+        }
+        latin = _any_of({run[0] for run in runs})
+        other = _any_of({head[0] for head in heads if not head[0].isspace()})
+        self._starts = re.compile(f"((?<![a-z]){latin}[a-z]*)|{other}")
 
     def find(self, text: str, out: list[Edge], low: str | None = None) -> None:
         """Add every word, of every length; ``low`` is the text in lower case when ``text`` is not."""
-        lengths, spellings, singles, size_of_text = self._sorted, self.spellings, self._singles, len(text)
+        heads, runs, spellings, size_of_text = self._heads, self._runs, self.spellings, len(text)
         for hit in self._starts.finditer(text):
             at = hit.start()
             if low is not None and at and "a" <= low[at] <= "z" and "a" <= low[at - 1] <= "z":
                 continue
-            sizes = lengths.get(text[at : at + 2])
+            run = hit[1]
+            sizes = runs.get(run) if run else heads.get(text[at : at + 2])
             if sizes is not None:
                 for size in sizes:
                     end = at + size
                     spelling = spellings.get(text[at:end])
                     if spelling is not None and end <= size_of_text:
                         _add(text, at, end, spelling, out)
-            single = singles.get(text[at])
-            if single is not None and at + 1 < size_of_text:  # at the very end the two-character head was the sign
-                _add(text, at, at + 1, single, out)
+            if not run:
+                single = self._singles.get(text[at])
+                if single is not None and at + 1 < size_of_text:  # at the very end the two-character head was the sign
+                    _add(text, at, at + 1, single, out)
+
+
+def _any_of(chars: Iterable[str]) -> str:
+    """A class of these characters; a pattern that never matches when there are none."""
+    return f"[{''.join(map(re.escape, sorted(chars)))}]" if chars else "(?!)"
 
 
 def _add(text: str, at: int, end: int, spelling: Spelling, out: list[Edge]) -> None:
