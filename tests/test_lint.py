@@ -102,6 +102,71 @@ def test_the_sound_folder_is_sound(tmp_path: Path) -> None:
     assert found(written(tmp_path / "rules", "")) == []
 
 
+FRAME = "trigger:\nwhen: []\nphrases: ['the budget is for {value}']\n"
+
+
+@pytest.mark.parametrize(
+    ("check", "excerpt", "apart"),
+    [
+        (
+            "overlap-differs",
+            f"{FRAME}---\nid: capture.other\nact: end\n{FRAME}",
+            f"{FRAME}language: zh\n---\nid: capture.other\nlanguage: en\nact: end\n{FRAME}",
+        ),
+        (
+            "equal-priority",
+            f"{FRAME}---\nid: capture.other\n{FRAME}",
+            f"{FRAME}---\nid: capture.other\npriority: 51\n{FRAME}",
+        ),
+        (
+            "overlap-differs",
+            "when: [{value: {kind: money, labelled: true}}]\n---\nid: capture.other\nact: end\n",
+            "when: [{value: {kind: money, labelled: true}}]\n---\nid: capture.other\nact: end\n"
+            "when: [{value: {kind: money, labelled: false}}]\n",
+        ),
+        (
+            "unreachable-condition",
+            "kind: gate\ncues: [question]\nunless: {cues: [question]}\n",
+            "kind: gate\ncues: [question]\nunless: {cues: [negation]}\n",
+        ),
+        (
+            "unreachable-condition",
+            "when: [{value: {kind: person}}]\n",
+            "when: [{value: {kind: [person, money]}}]\n",
+        ),
+        (
+            "unreachable-condition",
+            "when: [{value: {kind: money, type: [duration]}}]\n",
+            "when: [{value: {kind: [money, time], type: [duration]}}]\n",
+        ),
+        (
+            "unreachable-condition",
+            "trigger: {words: [预算]}\nwhen: [{value: {kind: money}}, {no_words: [预算]}]\n",
+            "trigger: {words: [预算]}\nwhen: [{value: {kind: money}}, {no_words: [费用]}]\n",
+        ),
+        (
+            "engine-limits",
+            f"trigger: {{words: [{'长' * 90}]}}\n",
+            f"trigger: {{words: [{'长' * 70}]}}\n",
+        ),
+        (
+            "engine-limits",
+            "kind: grammar\nproductions:\n  long: {sequence: [" + "number n?, " * 14 + "apples], kind: number}\n",
+            "kind: grammar\nproductions:\n  long: {sequence: [number n, apples], kind: number}\n",
+        ),
+        (
+            "one-character-trigger",
+            "kind: vocabulary\nwords: [价]\n",
+            "kind: vocabulary\nwords: [价格]\n",
+        ),
+        ("full-width-sign", "trigger: {words: [预算、经费]}\n", "trigger: {words: [预算, 经费]}\n"),
+    ],
+)  # fmt: skip
+def test_a_check_finds_its_siblings_too(tmp_path: Path, check: str, excerpt: str, apart: str) -> None:
+    assert [p.check for p in found(written(tmp_path / "bad", excerpt)) if p.check == check] == [check]
+    assert [p for p in found(written(tmp_path / "good", apart)) if p.check == check] == []
+
+
 LOCKED = {"changed-silently", "version-lowered", "deleted", "lock-behind", "not-read"}
 
 

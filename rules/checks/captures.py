@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ...rulefile import RuleFile
 from ..capture_file import CaptureFile, Condition, ValueCondition
+from ..gates import GateFile
 from ..ruleset import Ruleset
 from .base import Found, LintCheck
 
@@ -39,7 +40,7 @@ def _binders(ruleset: Ruleset) -> list[tuple[CaptureFile, ValueCondition]]:
 
 def _meet(one: CaptureFile, other: CaptureFile, value: ValueCondition, of_other: ValueCondition) -> bool:
     """False when a condition keeps two rules apart, so that no mention is taken by both."""
-    if "any" not in (one.language, other.language) and one.language != other.language:
+    if not _speak_together(one, other):
         return False
     if one.take.part != other.take.part:
         return False  # the day and the clock of one time go to different slots
@@ -48,6 +49,13 @@ def _meet(one: CaptureFile, other: CaptureFile, value: ValueCondition, of_other:
     for asked, by_other in ((value.type, of_other.type), (value.bound, of_other.bound)):
         if asked and by_other and set(map(str, asked)).isdisjoint(map(str, by_other)):
             return False
+    return True
+
+
+def _speak_together(one: CaptureFile, other: CaptureFile) -> bool:
+    """False when two rules never look at the same sentence: other languages, speakers, cues or words."""
+    if "any" not in (one.language, other.language) and one.language != other.language:
+        return False
     return not (_excluded(one, other) or _excluded(other, one))
 
 
@@ -92,6 +100,19 @@ class _AtOnePriority(LintCheck):
             for key in places:
                 if len(listed := seen.setdefault(key, [])) < _ENOUGH:
                     listed.append((rule, value))
+        yield from self._frames(ruleset)
+
+    def _frames(self, ruleset: Ruleset) -> Iterator[tuple[CaptureFile, CaptureFile, str]]:
+        """The same for sentence frames that two rules share to the letter."""
+        seen: dict[tuple[int, str], list[CaptureFile]] = {}
+        for rule in sorted(ruleset.captures, key=lambda rule: (-rule.priority, rule.id)):
+            for phrase in rule.phrases:
+                listed = seen.setdefault((rule.priority, phrase), [])
+                hit = next((e for e in listed if _speak_together(rule, e) and self.counts(rule, e)), None)
+                if hit is not None:
+                    yield rule, hit, phrase
+                    break
+                listed.append(rule)
 
     def counts(self, rule: CaptureFile, earlier: CaptureFile) -> bool:
         """Whether this pair is what the check is about."""
@@ -226,6 +247,8 @@ class UnreachableCondition(LintCheck):
     good = "when: [{value: {kind: money}}, {cue: [question]}, {no_cue: [negation]}]\n"
 
     def rule(self, ruleset: Ruleset, rule: RuleFile) -> Iterator[Found]:
+        if isinstance(rule, GateFile):
+            yield from self._gate(rule)
         if not isinstance(rule, CaptureFile):
             return
         for index, condition in enumerate(rule.when):
@@ -245,6 +268,21 @@ class UnreachableCondition(LintCheck):
             if word.lower() in refused:
                 said = f"the trigger {word!r} is forbidden by `no_words`"
                 yield rule.id, ("trigger", "words", index), said, "Remove it from one of the two."
+
+    def _gate(self, rule: GateFile) -> Iterator[Found]:
+        if rule.cues and set(rule.cues) <= set(rule.unless.cues):
+            yield (
+                rule.id,
+                ("unless", "cues"),
+                f"the cue {rule.cues[0]!r} is asked for and forbidden",
+                "Remove one of them.",
+            )
+        for index, word in enumerate(rule.words):
+            if word in rule.unless.words:
+                yield rule.id, ("words", index), f"the word {word!r} is asked for and forbidden", "Remove one of them."
+        if isinstance(rule.mentions, list) and rule.mentions and set(rule.mentions) <= set(rule.unless.mentions):
+            said = f"a mention of {rule.mentions[0]} is allowed and forbidden"
+            yield rule.id, ("unless", "mentions"), said, "Remove one of them."
 
     def _value(self, ruleset: Ruleset, rule: CaptureFile, index: int, value: ValueCondition) -> Iterator[Found]:
         path = ("when", index, "value")
