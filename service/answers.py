@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich.table import Table
@@ -90,6 +91,39 @@ def show_resting(found: Sequence[tuple[MemoryItem, Sequence[Mapping[str, Any]]]]
         "records": "decisions", "sentence": "sentence",
     }  # fmt: skip
     show_rows(rows, columns, as_json=as_json, nothing="no item rests on it")
+
+
+def show_replay(layers: Sequence[Any], *, as_json: bool) -> int:
+    """Print what came out of replay, recorded and replayed side by side; the exit code."""
+    for layer in layers:
+        if as_json:
+            fields = {"layer": layer.layer, "ok": layer.ok, "compared": layer.compared, "identical": layer.identical}
+            skipped = {str(seq): why for seq, why in layer.skipped.items()}
+            emit({**fields, "skipped": skipped, "differences": [asdict(each) for each in layer.differences]})
+            continue
+        for line in layer.lines()[: -len(layer.differences) or None]:
+            console.print(line, markup=False, highlight=False)
+        _side_by_side(layer.differences)
+    return 0 if all(layer.ok for layer in layers) else 1
+
+
+def _side_by_side(differences: Sequence[Any]) -> None:
+    if not differences:
+        return
+    table = Table(header_style="bold", expand=True)
+    for name, ratio in (("record", None), ("field", None), ("recorded", 1), ("replayed", 1), ("standing", None)):
+        table.add_column(name, overflow="fold", ratio=ratio)
+    last = -1
+    for each in differences:
+        place = str(each.seq) if each.seq != last else ""
+        last = each.seq
+        cells = (place, each.name, _value(each.recorded), _value(each.replayed), each.standing)
+        table.add_row(*map(Text, cells))
+    console.print(table)
+
+
+def _value(value: Any) -> str:
+    return value if isinstance(value, str) else "-" if value is None else repr(value)
 
 
 def _shown(name: str, value: Any) -> str:

@@ -34,6 +34,7 @@ def verify(
     json: Json = False,
 ) -> None:
     """Hold the log against itself, its checkpoints and the witness, and all that is stored against the log."""
+    from .answers import show_replay
     from .auditwork import note_act
     from .opening import editing, reading
     from .show import show_report
@@ -42,7 +43,7 @@ def verify(
         report = memory.verify(public_key=public_key, witness=witness, actors=actors)
         status = show_report(report, as_json=json)
         if replay:
-            status = max(status, show_report(memory.replay(), as_json=json))
+            status = max(status, show_replay(memory.replay(), as_json=json))
         if actor:
             note_act(memory, "verify", actor, {"findings": len(report.findings), "size": report.size})
         raise typer.Exit(status)

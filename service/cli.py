@@ -260,11 +260,11 @@ def approve(
 @app.command()
 def replay(store: Store = None, namespace: Namespace = None, json: Json = False) -> None:
     """Decide everything again, from stored features and from stored text, and compare with the record."""
+    from .answers import show_replay
     from .opening import reading
-    from .show import show_report
 
     with reading(store, namespace) as memory:
-        raise typer.Exit(show_report(memory.replay(), as_json=json))
+        raise typer.Exit(show_replay(memory.replay(), as_json=json))
 
 
 @app.command()
