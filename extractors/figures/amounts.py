@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -17,7 +16,6 @@ from .num import Num
 _HUNDRED = Decimal(100)
 _QUOTES = frozenset("\"'「」『』《》")
 _LONGEST_NUMBER = 16
-_LOOSE = re.compile(r"[0-9] ?(?:m|mm|[gG]|[tT])$")
 ORDINAL, RATIO = "ordinal", "ratio"  # units of numbers that count nothing
 
 
@@ -308,7 +306,7 @@ def finish_number(
     if isinstance(value, Measure):
         return None if _no_rank(place) else NumberValue(**fields(value.num), unit=value.unit, per=value.per)
     alone = place.text == place.normalized.text.strip(" \n.。!！")
-    if place.text.lower().split()[-1] == "one" and value.amount == 1 and not alone:
+    if value.amount == 1 and not alone and place.text.lower().split()[-1] in context.tables.get("pronouns", ()):
         return None  # which one, that one, some one
     if place.text[0] == "0" and place.text[1:2].isdigit():
         return None  # 09 is part of a date or a code
@@ -316,7 +314,7 @@ def finish_number(
         return None  # so many digits name something
     if not place.text.isascii() and not alone and _says_nothing(place, context):
         return None
-    if alone and _LOOSE.search(place.text):
+    if alone and place.text.lstrip("0123456789., ") in context.tables.get("measure_letters", ()):
         return None  # 10 m: ten metres, ten million, ten minutes
     heading = heading_of(place.normalized.text, place.start, place.end, context.tables)
     if heading is None:
