@@ -187,7 +187,8 @@ class Memory(Reader):
         language = language_of(turn.text) if bound.as_said is None else bound.candidate.language
         value = readable(bound.value, language, turn.text[bound.candidate.start : bound.candidate.end])
         if isinstance(bound.value, TimeValue) and counted_out(bound):
-            value = from_event(bound.value, language, self.ruleset.label(bound.value.anchor or "", language))
+            event = event_name(bound, self.ruleset) or self.ruleset.label(bound.value.anchor or "", language)
+            value = from_event(bound.value, language, event)
         if slot is None:
             return value
         said = turn.said_at.date().isoformat()

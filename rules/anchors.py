@@ -174,6 +174,14 @@ def counted_out(bound: Bound) -> bool:
     return bound.as_said is not None or value.type != "symbolic"
 
 
+def event_name(bound: Bound, ruleset: RulesetLike) -> str:
+    """The event of a counted value in the words in which it was said; empty when its words are not at hand."""
+    anchor = bound.value.anchor if isinstance(bound.value, TimeValue) else None
+    said = bound.candidate.surface.lower()
+    words = [word for word in book_of(ruleset).events.get(anchor or "", ()) if word.lower() in said]
+    return max(words, key=len, default="")
+
+
 def following(move: Move, cause: Bound, turn: Turn, book: Book) -> Bound:
     """The candidate of a value that follows its event, to be judged like any other.
 

@@ -45,6 +45,8 @@ BALANCE = "尾款付款期限是签约后30天内。"
         (("系统上线时间是2026年9月1日。", "培训的截止日期是上线前10天。", "系统上线时间推迟到9月15日。"), "2026-09-05"),
         (("The effective date is 1 May 2026.", "Payment is due within 30 days of the Effective Date.",
           "Correction: the effective date is 15 May 2026."), "../2026-06-14"),
+        (("The lease expires on 31 December 2026.", "Renewal notice must be given at least 60 days before expiry.",
+          "The lease now expires on 31 January 2027."), "../2026-12-02"),
         (("新品开售日定在10月12日。", "备货要在开售前7天到仓。", "开售日推迟到10月20日。"), "2026-10-13"),
     ],
 )  # fmt: skip
@@ -131,6 +133,31 @@ def test_a_value_is_open_again_when_its_event_is_taken_back(said: tuple[str, ...
     assert any(decision.action == "RETRACT" for decision in decisions)
     assert followed(decisions) == [open_again]
     assert open_again in current(items)
+
+
+def test_the_sentence_names_the_event_as_it_was_said() -> None:
+    _, items = rehearse("系统上线时间是2026年9月1日。", "培训的截止日期是上线前10天。", "上线取消了。")
+    sentences = [item.sentence for item in items if item.slot == "deadline"]
+    assert all("上线前10天" in sentence for sentence in sentences)
+    assert "2026年8月22日（上线前10天）" in sentences[0]
+    assert "2026年" not in sentences[-1].split("（")[0]
+
+
+def test_a_suggestion_that_is_accepted_moves_what_is_counted_from_it() -> None:
+    said = [
+        (LAUNCH, "user"),
+        (KIT, "user"),
+        ("Shall we move the launch to 10 June 2026?", "assistant"),
+        ("Yes.", "user"),
+    ]
+    turns = [
+        read_turn({"text": text, "speaker": speaker, "at": f"2026-03-{18 + day}T10:00:00+08:00"}, 10_000)
+        for day, (text, speaker) in enumerate(said)
+    ]
+    decisions, _ = MEMORY.rehearse(turns)
+    assert [(d.turn, d.canonical) for d in decisions if d.reason == "anchor_moved"] == [(3, "2026-06-03")]
+    before, _ = MEMORY.rehearse(turns[:3])
+    assert followed(before) == []
 
 
 def test_a_chain_of_counted_values_follows_link_by_link() -> None:
