@@ -21,7 +21,7 @@ from .llm_polish.wording import from_event, readable
 from .model import Bound, Decision, Edit, Known, MemoryItem, Outcome, Receipt, Scan, Turn
 from .reader import NotFoundError as NotFoundError
 from .reader import Reader
-from .rules.anchors import counted_out
+from .rules.anchors import counted_out, event_name
 from .rules.decide import decide, suggested
 from .rules.engine import Preference, RuleEngine, engine_for
 from .rules.load import load
