@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from recordari.service.forgery import superuser
+
 RECORDARI = str(Path(sys.executable).with_name("recordari"))
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
@@ -167,10 +169,11 @@ def test_a_changed_record_is_found_by_verify(store: Path, tmp_path: Path) -> Non
     copy = tmp_path / "copy.db"
     with sqlite3.connect(store) as source, sqlite3.connect(copy) as target:
         source.backup(target)
-        target.execute("UPDATE records SET record = replace(record, 'IGNORE', 'HOLD') WHERE seq = 3")
-        target.execute("UPDATE records SET record = replace(record, 'ADD', 'CONFIRM') WHERE seq = 3")
     for connection in (source, target):
         connection.close()
+    with superuser(copy) as database:
+        database.execute("UPDATE records SET record = replace(record, 'IGNORE', 'HOLD') WHERE seq = 3")
+        database.execute("UPDATE records SET record = replace(record, 'ADD', 'CONFIRM') WHERE seq = 3")
     for suffix in (".key", ".checkpoints"):
         beside = tmp_path / f"copy.db{suffix}"
         beside.write_bytes((store.parent / f"matter.db{suffix}").read_bytes())
