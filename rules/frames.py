@@ -70,6 +70,8 @@ def _frame(view: View, place: Place, lex: Lexicon, skip: frozenset[int]) -> Fram
     segment = view.segment_at(place.start)
     found = _before(view, place, segment, lex, skip)
     predicate = _after(view, place, segment, lex)
+    if found.text and lex.said["listed"].fullmatch(predicate):  # "the meeting is on May 3 and May 10"
+        predicate = ""
     after = _noun_after(view, place, segment, predicate, not _content(found.text, lex), lex)
     if after is not None:
         found, predicate = replace(after, act=found.act, copula=found.copula), ""

@@ -98,3 +98,14 @@ def test_a_former_name_in_brackets_is_neither_name_nor_past(told: Memory) -> Non
 def test_a_former_amount_in_brackets_is_past_and_the_one_before_them_is_not(told: Memory) -> None:
     decisions, _ = rehearsed(told, "年费是950元（原来900元）。")
     assert [(d.canonical, d.reason) for d in decisions] == [("950 CNY", "stated"), ("900 CNY", "historical")]
+
+
+def test_a_word_of_a_list_is_no_part_of_a_label(told: Memory) -> None:
+    kept = items(told, "The hearing is on the 10th and 20th of September.")
+    assert [(i[0], i[1], i[2]) for i in kept][0] == ("event", "hearing", "2026-09-10")
+    assert "2026-09-20" in {i[2] for i in kept}
+
+
+def test_a_label_that_bears_the_name_of_a_word_class_is_said_as_it_was(told: Memory) -> None:
+    _, (kept,) = rehearsed(told, "The meeting is on May 3.")
+    assert kept.sentence.startswith("user: meeting is on 3 May 2026")

@@ -340,7 +340,7 @@ class AddressLine:
             return None
         lead = self.words.crossing.match(flat)
         first = next((i for i in range(stop) if lead is None or words[i].start >= lead.end()), stop)
-        meets = self.words.joint | self.words.meeting
+        meets = self.words.joint | self.words.crossed_by
         joint = next((i for i in range(first + 1, stop - 1) if words[i].low in meets), 0)
         comma = next((i for i in range(joint, stop) if words[i].text == ","), stop)
         if not joint or joint - first > _LONGEST_NAME or comma - joint - 1 > _LONGEST_NAME:
@@ -351,7 +351,7 @@ class AddressLine:
         if any(w.low in self.words.sentence or not w.name or w.text in {",", "("} for w in (*one, *two)):
             return None
         roads = [self._is_road(side) for side in (one, two)]
-        if words[joint].low in self.words.meeting and min(roads) < 2:
+        if words[joint].low in self.words.crossed_by and min(roads) < 2:
             return None  # Dinner at Elm Street
         if not (lead or tail or len(words) == comma - first) or not any(roads) or (max(roads) < 2 and not lead):
             return None

@@ -68,7 +68,7 @@ class AddressWords:
         self.number_word, self.ordinal_word = more["number_word"], more["ordinal_word"]
         self.numbered, self.small, self.after_road = more["numbered"], more["small"] | more["joint"], more["after_road"]
         self.saint, self.joint, self.county = more["saint"], more["joint"], more["county"]
-        self.meeting, self.state_city, self.zero_states = more["meeting"], more["state_city"], more["zero_states"]
+        self.crossed_by, self.state_city, self.zero_states = more["crossed_by"], more["state_city"], more["zero_states"]
         self.civil = more["civil"] | self.county
         self.announcing = self.unit | self.building | self.direction | self.box_words | self.small
         self.short = {short: str(full) for short, full in line.words.items()} if isinstance(line.words, dict) else {}
