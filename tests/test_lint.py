@@ -236,6 +236,15 @@ def test_days_are_held_against_the_day_given_and_never_against_today(tmp_path: P
     assert [problem.check for problem in found(folder, date(2026, 7, 1))] == ["expired"]
 
 
+def test_an_override_that_drops_words_of_a_shipped_list_is_told_and_no_crash(tmp_path: Path) -> None:
+    shipped = load()
+    name = "words.bridge"
+    text = shipped.sources[name].replace(f"version: {shipped.files[name].version}\n", "version: 99\n")
+    (tmp_path / "bridge.yaml").write_text(re.sub(r"\bmeasure:", "no_measure:", text), encoding="utf-8")
+    told = [problem for problem in lint_folders([tmp_path])[1] if problem.check == "does-not-compile"]
+    assert "'measure'" in told[0].message
+
+
 def test_lint_can_be_asked_about_one_rule(tmp_path: Path) -> None:
     ruleset = load([written(tmp_path / "rules", "owner: ' '\n---\nkind: gate\nowner: ' '\n")], packs=False)
     assert {Path(p.file).name for p in lint(ruleset, rule="gate.talk")} == {"gate.talk.yaml"}

@@ -75,6 +75,12 @@ class DoesNotCompile(LintCheck):
             _ = ruleset.extraction
         except RuleError as error:
             yield from error.problems
+        except KeyError as error:  # readers name the labels and patterns of shipped vocabularies
+            said = f"the words or pattern {error} that the readers of texts need are in no vocabulary"
+            way_out = (
+                "A file that overrides a shipped vocabulary keeps all of its labels and patterns; or add with `.more`."
+            )
+            yield Problem("rules", 1, 1, said, way_out)
 
 
 class EngineLimits(LintCheck):
