@@ -25,7 +25,7 @@ from .features import features_of
 from .frames import LAST_NAMED
 from .labels import key
 from .lookup import Found, Lookup, compatible, shape
-from .naming import identified, known_as
+from .naming import identified, known_as, short_for
 from .parts import adjusted, completed, on_day, part_of, patched, with_moment
 from .relation import compare
 
@@ -56,6 +56,7 @@ def bind(turn: Turn, candidate: Candidate, known: Known, ruleset: RulesetLike, g
     look = Lookup(turn, candidate, known, book)
     draft = _placed(turn, candidate, known, book, look)
     draft = valued(candidate, draft, book)
+    draft = draft._replace(value=_full_name(turn, candidate, draft, known, book))
     draft = draft._replace(value=_currency_of_talk(candidate, draft, known, book))
     draft = draft._replace(value=_country_of_talk(candidate, draft.value, known))
     slot = draft.slot
@@ -88,6 +89,15 @@ def bind(turn: Turn, candidate: Candidate, known: Known, ruleset: RulesetLike, g
         flags=flags,
         features=features,
     )
+
+
+def _full_name(turn: Turn, candidate: Candidate, draft: Draft, known: Known, book: Book) -> Value | None:
+    """ "The broker is Tom" says again that it is Tom Reed, as long as nobody else of that name is known."""
+    value, target = draft.value, draft.target
+    if candidate.act not in {"state", "confirm"} or not isinstance(value, NameValue) or target is None:
+        return value
+    same = short_for(value.canonical, turn, known, book) == target.canonical
+    return target.value if same else value
 
 
 # What somebody was or had: said in the past tense it is over. A figure of last year is a fact about that year.
@@ -204,7 +214,7 @@ def _entity(turn: Turn, candidate: Candidate, known: Known, book: Book) -> str:
     if candidate.entity is None:
         return turn.entity
     if candidate.entity != LAST_NAMED:
-        return known_as(_by_role(candidate.entity, known, book), turn.entity, known, book)
+        return known_as(_by_role(candidate.entity, known, book), turn, known, book)
     for said in reversed(known.recent):
         if said.entity and said.entity != turn.entity:
             return said.entity

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,15 @@ if TYPE_CHECKING:
 
 ALIAS = "alias"
 _HAN = re.compile(r"[\u3400-\u9fff]")
+_GIVEN = re.compile(r"[A-Z][a-z]+")
+_FULL = re.compile(r"[A-Z][a-z]+(?: [A-Z][\w'.-]*){1,3}")
+_NAMING = frozenset({"person", "organization"})
 _STATED = frozenset({"state", "confirm"})
 
 
-def known_as(entity: str, principal: str, known: Known, book: Book) -> str:
-    """The entity that a name means: itself when it is known, the one whose alias it is, or one in another writing."""
+def known_as(entity: str, turn: Turn, known: Known, book: Book) -> str:
+    """The entity that a name means: itself when known, whose alias or other writing it is, whose given name it is."""
+    principal = turn.entity
     entities = {item.entity for item in known.live() if item.slot != ALIAS} - {principal}
     if entity == principal or entity in entities or not _is_name(entity, book):
         return entity
@@ -30,7 +35,26 @@ def known_as(entity: str, principal: str, known: Known, book: Book) -> str:
     for other in sorted(entities | {alias.entity for alias in _aliases(known)}):
         if _is_name(other, book) and judge(other, entity, book.names).answer == "same":
             return other
-    return entity
+    return short_for(entity, turn, known, book) or entity
+
+
+def short_for(name: str, turn: Turn, known: Known, book: Book) -> str | None:
+    """The full name that a given name is short for; None unless this conversation knows exactly one such person.
+
+    "Tom" after "Tom Reed" needs no question as long as nobody else of that name was ever spoken of.
+    """
+    if turn.speaker != "user" or not _GIVEN.fullmatch(name):
+        return None
+    here = [item for item in known.live() if item.conversation == turn.conversation]
+    of_people = {each for each in _names(known.live()) if not book.lex.said["company"].search(each)}
+    full = {each for each in of_people if each.partition(" ")[0] == name and _FULL.fullmatch(each)}
+    return full.pop() if len(full) == 1 and full <= _names(here) else None
+
+
+def _names(items: Iterable[MemoryItem]) -> set[str]:
+    """Every name that the items give or are about."""
+    found = {name for item in items for name in (item.entity, item.value.canonical if item.kind in _NAMING else "")}
+    return found - {""}
 
 
 def identified(turn: Turn, candidate: Candidate, draft: Draft, known: Known, book: Book) -> tuple[str, str | None]:
@@ -51,6 +75,7 @@ def identified(turn: Turn, candidate: Candidate, draft: Draft, known: Known, boo
     if draft.entity == turn.entity or draft.slot is None or draft.slot.startswith("reported."):
         return "none", None
     entities = {item.entity for item in known.live() if not item.slot.startswith("reported.")} - {turn.entity}
+    entities |= _names(known.live()) - {turn.entity} if _GIVEN.fullmatch(draft.entity) else set()
     if draft.entity in entities or not _is_name(draft.entity, book):
         return "none", None
     for other in sorted(each for each in entities if _is_name(each, book)):

@@ -122,3 +122,40 @@ def test_both_engines_give_each_identity_its_verdict(ruleset: Ruleset) -> None:
                 assert verdict == reference.judge(features)
                 held = identity == "perhaps" and act in {"state", "confirm"} and relation != "equal"
                 assert (verdict.reason == "possible_same_entity") == held
+
+
+GIVEN = [
+    (("The broker is Nora Pell.", "Nora's phone is (212) 555-0143."), ("Nora Pell", "phone")),
+    (("The broker is Nora Pell.", "The broker is Nora, phone (212) 555-0143."), ("Nora Pell", "phone")),
+]
+
+
+@pytest.mark.parametrize(("texts", "place"), GIVEN)
+def test_a_given_name_means_the_only_person_of_that_name_in_the_conversation(
+    texts: tuple[str, ...], place: tuple[str, str], memory: Memory
+) -> None:
+    told(memory, *texts)
+    assert place in {(item.entity, item.slot) for item in memory.items()}
+    assert not [item for item in memory.items(history=True) if item.status == "held"]
+
+
+def test_a_given_name_said_again_keeps_the_full_name(memory: Memory) -> None:
+    decision = told(memory, "The broker is Nora Pell.", "The broker is Nora.")
+    assert (decision.action, decision.reason) == ("CONFIRM", "restated")
+    assert [item.canonical for item in memory.items()] == ["Nora Pell"]
+
+
+def test_a_given_name_of_two_people_waits(memory: Memory) -> None:
+    decision = told(memory, "The broker is Nora Pell.", "The buyer is Nora Quill.", "Nora's phone is (212) 555-0143.")
+    assert (decision.action, decision.reason) == ("HOLD", "possible_same_entity")
+
+
+def test_a_given_name_from_another_conversation_waits(memory: Memory) -> None:
+    told(memory, "The broker is Nora Pell.")
+    later = memory.observe("Nora's phone is (212) 555-0143.", said_at=AT, entity="client-9", conversation="c-10")
+    assert (later.decisions[0].action, later.decisions[0].reason) == ("HOLD", "possible_same_entity")
+
+
+def test_the_first_word_of_a_company_is_no_given_name(memory: Memory) -> None:
+    told(memory, "The buyer is Harbor View Ltd.", "Harbor's phone is (212) 555-0143.")
+    assert ("Harbor View Ltd", "phone") not in {(item.entity, item.slot) for item in memory.items()}
