@@ -22,6 +22,7 @@ from .model import Bound, Decision, Edit, Known, MemoryItem, Outcome, Receipt, S
 from .reader import NotFoundError as NotFoundError
 from .reader import Reader
 from .rules.anchors import counted_out, event_name
+from .rules.capture import Captured
 from .rules.decide import decide, suggested
 from .rules.engine import Preference, RuleEngine, engine_for
 from .rules.load import load
@@ -164,7 +165,9 @@ class Memory(Reader):
             locale=said.locale, speaker=said.speaker, ner=self._ner,
         )  # fmt: skip
 
-    def decide(self, turn: Turn, found: Scan, known: Known, secret: bytes) -> tuple[tuple[Outcome, ...], Known]:
+    def decide(
+        self, turn: Turn, found: Scan, known: Known, secret: bytes, captured: Captured | None = None
+    ) -> tuple[tuple[Outcome, ...], Known]:
         """The decisions about a turn: capture, bind, judge, reconcile, from its arguments and the rules alone."""
 
         def new_id(turn: Turn, bound: Bound) -> str:
@@ -175,7 +178,7 @@ class Memory(Reader):
             return hmac.digest(secret, "\x1f".join(map(str, place)).encode(), "sha256").hex()[:32]
 
         return decide(
-            turn, found, known, self.ruleset, self.engine, reconcile, self.word, new_id, self.runtime
+            turn, found, known, self.ruleset, self.engine, reconcile, self.word, new_id, self.runtime, captured
         )  # fmt: skip
 
     def word(self, bound: Bound, turn: Turn) -> str:

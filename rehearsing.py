@@ -14,6 +14,7 @@ from .intake import Incoming, received
 from .memory import LAST_TURNS, REHEARSAL_SECRET, Memory
 from .model import Known, MemoryItem, Outcome, Scan, Turn, wish_of
 from .rules.backtest import Side, Watching
+from .rules.capture import Captured
 from .rules.decide import suggested
 from .rules.engine import ReferenceEngine, RuleEngine
 from .rules.ruleset import Ruleset
@@ -34,10 +35,10 @@ def _side(ruleset: Ruleset, engine: RuleEngine, ner: bool) -> Side:
     memory = Memory.rehearsal(ruleset=ruleset, ner=ner, engine="reference")
     memory.engine = engine
 
-    def decide(turn: Turn, found: Scan, known: Known) -> tuple[tuple[Outcome, ...], Known]:
+    def decide(turn: Turn, found: Scan, known: Known, captured: Captured | None) -> tuple[tuple[Outcome, ...], Known]:
         if turn.edit is not None and not any(turn.edit.names(item) for item in known.items):
             return (), known  # a person edited what these rules did not remember
-        return memory.decide(turn, found, known, REHEARSAL_SECRET)
+        return memory.decide(turn, found, known, REHEARSAL_SECRET, captured)
 
     def read(turn: Turn) -> Scan:
         return scan(

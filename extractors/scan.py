@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from ..model import Hint, Scan, Source, Speaker
 from . import assertion, dates, money, numbers
@@ -52,6 +52,45 @@ class Extraction:
     def vocabulary(self, of: str) -> VocabularyFile:
         """The vocabulary with this id; raises KeyError."""
         return self.vocabularies[of]
+
+
+def vocabularies_read(
+    grammars: Iterable[GrammarFile], cues: Iterable[CueFile], vocabularies: Iterable[VocabularyFile]
+) -> frozenset[str]:
+    """The ids of the vocabularies that extraction reads: those it asks for while it is compiled, and no others.
+
+    Whatever stands in another vocabulary makes no difference to any scan.
+    """
+    words = _Noting({each.id: each for each in vocabularies if each.status == "active"})
+    Grammar.compile(grammars, words, recognizers(words), checked=True)
+    compile_cues([each for each in cues if each.status == "active"], words)
+    return frozenset(words.asked)
+
+
+class _Noting(dict[str, VocabularyFile]):
+    """Vocabularies that note which of them were asked for; a copy notes in the same place."""
+
+    def __init__(self, words: Mapping[str, VocabularyFile]) -> None:
+        super().__init__(words)
+        self.asked: set[str] = set()
+
+    def __copy__(self) -> _Noting:
+        other = _Noting(self)
+        other.asked = self.asked
+        return other
+
+    def __getitem__(self, name: str) -> VocabularyFile:
+        self.asked.add(name)
+        return super().__getitem__(name)
+
+    def __contains__(self, name: object) -> bool:
+        self.asked.add(str(name))
+        return super().__contains__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The same for a name that may be missing."""
+        self.asked.add(name)
+        return super().get(name, default)
 
 
 def recognizers(words: dict[str, VocabularyFile]) -> tuple[Recognizer, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from typing import Literal
 
 import re2
@@ -74,7 +75,8 @@ ADDITION = ".more"
 
 def with_additions(vocabularies: Mapping[str, VocabularyFile]) -> dict[str, VocabularyFile]:
     """The vocabularies, each with what the files named ``<id>.more…`` add to it, in the order of their ids."""
-    made = dict(vocabularies)
+    # A mapping of its own kind (one that notes what it is asked) stays one.
+    made = copy(vocabularies) if isinstance(vocabularies, dict) else dict(vocabularies)
     for name in sorted(vocabularies):
         base, mark, rest = name.partition(ADDITION)
         if mark and base in made and (not rest or rest.startswith(".")):

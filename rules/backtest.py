@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, Protocol, Self, TypeVar
 
 from ..model import Known, MemoryItem, Outcome, Scan, Turn, Verdict
+from .capture import Captured, capture
 from .engine import RuleEngine
 from .expected import Expected
 from .footprint import Footprint, footprint
@@ -58,7 +59,7 @@ class Side:
 
     ruleset: Ruleset
     read: Callable[[Turn], Scan]
-    decide: Callable[[Turn, Scan, Known], tuple[Outcomes, Known]]
+    decide: Callable[[Turn, Scan, Known, Captured | None], tuple[Outcomes, Known]]
 
 
 class Watching:
@@ -149,15 +150,17 @@ class Backtest(Generic[S]):
             known, together = one.known(turn), two is one
             self._watching.parted = False
             scan = self.before.read(turn)
-            outcomes, after = self.before.decide(turn, scan, known)
+            captured = capture(turn, scan, self.before.ruleset) if turn.edit is None else None
+            outcomes, after = self.before.decide(turn, scan, known, captured)
             old = [_decision(each, known) for each in outcomes]
-            if together and self._alike(turn, scan):
+            alike = self._captured_alike(turn, scan)
+            if together and alike and self.reach.same_decisions and not self._watching.parted:
                 one.take(turn, outcomes, known, after)
                 self._compare(result, given, number, turn, old, old, follows=False)
                 continue
             other_known = known if together else two.known(turn)
             other_scan = scan if self.reach.same_scans else self.after.read(turn)
-            others, other_after = self.after.decide(turn, other_scan, other_known)
+            others, other_after = self.after.decide(turn, other_scan, other_known, captured if alike else None)
             new = [_decision(each, other_known) for each in others]
             if together and not (_same(old, new) and after == other_after and _written(outcomes) == _written(others)):
                 two = one.copy()
@@ -169,9 +172,12 @@ class Backtest(Generic[S]):
             self._whole(result, given.expect, one.items(turn), two.items(turn))
         return result
 
-    def _alike(self, turn: Turn, scan: Scan) -> bool:
-        """True when the second side, knowing the same, certainly decided the same."""
-        if not self._share or not self.reach.shareable or self._watching.parted:
+    def _captured_alike(self, turn: Turn, scan: Scan) -> bool:
+        """True when the second side certainly takes the same candidates from the turn, whatever it knows.
+
+        When it knows the same as well and its table gives the same verdicts, it decides the same.
+        """
+        if not self._share or not self.reach.same_captures:
             return False
         if self.reach.gates and not self._gated_alike(turn, scan):
             return False

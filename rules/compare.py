@@ -37,9 +37,14 @@ class RuleChange:
     fields: tuple[FieldChange, ...] = ()
 
     @property
+    def touched(self) -> frozenset[str]:
+        """The outermost fields that differ."""
+        return frozenset(field.path.partition(".")[0].partition(" ")[0] for field in self.fields)
+
+    @property
     def inert(self) -> bool:
-        """True when nothing differs that a decision reads."""
-        return self.what == "changed" and all(field.path.partition(".")[0] in INERT for field in self.fields)
+        """True when nothing differs that a decision reads; questions to people name a slot by its title."""
+        return self.what == "changed" and self.touched <= (INERT - {"title"} if self.kind == "slot" else INERT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,8 +64,12 @@ def decide(
     word: Word,
     new_id: NewId,
     runtime: str = "",
+    captured: Captured | None = None,
 ) -> tuple[tuple[Outcome, ...], Known]:
-    """Outcomes in the order of the text, each knowing what those before it did, and what is known afterwards."""
+    """Outcomes in the order of the text, each knowing what those before it did, and what is known afterwards.
+
+    ``captured`` is what ``capture`` gave for the turn, where somebody has asked before.
+    """
     desk = _Desk(turn, scan, known, ruleset, engine, reconcile, word, new_id, runtime)
     book = book_of(ruleset)
     if turn.edit is not None:  # nothing fades under the hands of who edits it
@@ -74,7 +78,7 @@ def decide(
     for ending in faded(turn, known, book):
         desk.take(ending)
     gone = len(desk.outcomes)
-    captured = capture(turn, scan, ruleset)
+    captured = captured or capture(turn, scan, ruleset)
     for candidate in (each for found in captured.candidates for each in renames(found, turn, desk.known, book)):
         for _ in range(_answered_at_once(candidate, desk.known)):
             desk.take(bind(turn, candidate, desk.known, ruleset, captured.gate))

@@ -2,13 +2,13 @@
 
 Every claim here rests on how rules are asked, not on what they usually do:
 
-- a scan is made from grammars, cues and vocabularies alone: when these are the same, so is every scan;
+- a scan is made from grammars, cues and the vocabularies they ask for: when these are the same, so is every scan;
 - a gate is asked through ``gated`` and nothing else: both answers can be compared;
 - the decision table is asked through ``judge`` and nothing else: both verdicts can be compared;
 - a frame is tried only on turns that hold the words it cannot do without (``prefilter``);
 - a capture rule with a trigger fits only where a word of its trigger stands, one without only where there is a mention;
-- slots are read in many places: when one differs in more than its header, nothing is shared; nor when a rule of any
-  other kind differs.
+- what captures take does not depend on what is known, nor on inductions and on the fields of a slot that are read later
+  (``LATER``); when a slot differs in others, nothing but scans is shared.
 """
 
 from __future__ import annotations
@@ -16,16 +16,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ..extractors.scan import vocabularies_read
 from ..extractors.text import normalize
 from ..model import Scan, Turn
 from .capture_file import CaptureFile
-from .compare import compare
+from .compare import INERT, RuleChange, compare
 from .prefilter import Prefilter
 from .ruleset import Ruleset
 
 # Kinds of which extraction is made, and kinds whose every question can be looked at.
-READING = frozenset({"grammar", "cue", "vocabulary"})
+READING = frozenset({"grammar", "cue"})
 ASKED = frozenset({"capture", "gate", "policy"})
+# Fields of a slot that only binding, judging, storing and wording read.
+LATER = frozenset(
+    {
+        "title", "type", "cardinality", "equality", "precedence", "flag_change", "needs_approval", "hedge", "ttl",
+        "retention", "personal_data", "importance", "say", "asked_as",
+    }
+)  # fmt: skip
 # What a frame is written with; a trigger word that has one of these is not looked for as a frame.
 _SIGNS = frozenset("()[]{}|^$?")
 
@@ -36,8 +44,10 @@ class Footprint:
 
     same_scans: bool
     """Both sets find the same in every text."""
-    shareable: bool
-    """There are turns that both sets certainly decide alike, when they know the same."""
+    same_captures: bool
+    """There are turns of which both sets certainly take the same, whatever they know."""
+    same_decisions: bool
+    """Such turns are decided alike, when both sets know the same and their tables agree."""
     gates: bool
     """A gate differs, so that both must be asked."""
     words: Prefilter
@@ -55,10 +65,11 @@ def footprint(before: Ruleset, after: Ruleset) -> Footprint:
     """What the step from one rule set to the other reaches."""
     changes = compare(before, after).changes
     kinds = {change.kind for change in changes}
-    same_scans = not kinds & READING
-    whole = any(
-        change.kind not in ASKED and not (change.kind == "slot" and change.inert) for change in changes
-    )  # fmt: skip
+    words = {change.rule for change in changes if change.kind == "vocabulary"}
+    same_scans = not kinds & READING and not (words and words & (_read(before) | _read(after)))
+    others = [change for change in changes if change.kind not in ASKED and change.kind != "vocabulary"]
+    later = all(change.kind == "induction" or _read_later(change) for change in others)
+    inert = all(change.kind == "slot" and change.inert for change in others)
     phrases: list[str] = []
     wants: set[int] = set()
     for change in changes:
@@ -72,8 +83,18 @@ def footprint(before: Ruleset, after: Ruleset) -> Footprint:
                         wants.add(len(phrases))
                     phrases.append(phrase)
     parts = [sorted((f.slot, f.take.part) for f in r.captures if f.take.part != "whole") for r in (before, after)]
-    shareable = same_scans and not whole and parts[0] == parts[1]
-    return Footprint(same_scans, shareable, "gate" in kinds, Prefilter(phrases), frozenset(wants))
+    same_captures = same_scans and not words and later and parts[0] == parts[1]
+    return Footprint(
+        same_scans, same_captures, same_captures and inert, "gate" in kinds, Prefilter(phrases), frozenset(wants)
+    )
+
+
+def _read_later(change: RuleChange) -> bool:
+    return change.kind == "slot" and change.what == "changed" and change.touched <= LATER | INERT
+
+
+def _read(ruleset: Ruleset) -> frozenset[str]:
+    return vocabularies_read(ruleset.grammars, ruleset.cues, ruleset.vocabularies.values())
 
 
 def _signs(file: CaptureFile, ruleset: Ruleset) -> Iterable[tuple[str, bool]]:

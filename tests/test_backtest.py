@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from recordari.extractors.scan import Extraction, scan, vocabularies_read
 from recordari.intake import Incoming, read_turn
 from recordari.memory import Memory
 from recordari.model import Decision
@@ -137,7 +138,7 @@ def test_a_stage_without_a_database_decides_as_a_rehearsal_does(ruleset: Ruleset
         for said in dialogue.turns:
             turn = stage.turn(said)
             known = stage.known(turn)
-            outcomes, after = side.decide(turn, side.read(turn), known)
+            outcomes, after = side.decide(turn, side.read(turn), known, None)
             stage.take(turn, outcomes, known, after)
             found += [outcome.decision for outcome in outcomes]
         said_again = [each for each in dialogue.turns if isinstance(each, Incoming)]
@@ -153,7 +154,7 @@ def test_a_copy_of_a_stage_goes_on_by_itself(ruleset: Ruleset) -> None:
     def take(into: Stage, text: str) -> int:
         turn = into.turn(turns(text)[0])
         known = into.known(turn)
-        outcomes, after = side.decide(turn, side.read(turn), known)
+        outcomes, after = side.decide(turn, side.read(turn), known, None)
         into.take(turn, outcomes, known, after)
         return len(into.known(turn).live())
 
@@ -177,7 +178,12 @@ CHANGES: dict[str, Callable[[Ruleset], Ruleset]] = {
     "a slot wants approval": lambda r: changed(
         r, "slot.amount", lambda t: t.replace("\nneeds_approval: false", "") + "\nneeds_approval: true\n"
     ),
+    "a slot has other words": lambda r: changed(
+        r, "slot.amount", lambda t: re.sub(r"\nwords: .*", "\nwords: [fee, retainer, 费, 款]", t)
+    ),
     "a cue is gone": lambda r: without(r, "cue.en.hypothesis"),
+    "a trigger lost its words": lambda r: changed(r, "words.budget", lambda t: t.replace(", budget]", ", outlay]")),
+    "a slot of one's own": lambda r: load([ROOT / "examples" / "insurance-rules"]),
     "only the words about a rule differ": lambda r: changed(r, "policy.core", lambda t: t + "\n# other\n"),
 }
 
@@ -190,16 +196,44 @@ def test_shared_work_gives_what_deciding_everything_twice_gives(
     shared, twice = rehearsed(ruleset, after, corpus), rehearsed(ruleset, after, corpus, share=False)
     assert shared == twice
     differ = sum(len(each.differences) for each in twice)
-    assert (differ == 0) == (name in ("nothing", "only the words about a rule differ"))
+    assert (differ == 0) == (name in ("nothing", "a slot of one's own", "only the words about a rule differ"))
 
 
-def test_a_change_of_reading_or_of_a_slot_shares_nothing_and_one_of_captures_does(ruleset: Ruleset) -> None:
-    reach = {name: footprint(ruleset, change(ruleset)) for name, change in CHANGES.items()}
-    assert not reach["a cue is gone"].same_scans
-    assert reach["a slot wants approval"].same_scans
-    assert not reach["a slot wants approval"].shareable
-    for name in ("a capture is asked later", "captures are gone", "a row decides otherwise", "a gate is gone"):
-        assert reach[name].shareable, name
+@pytest.mark.parametrize(
+    ("name", "scans", "captures", "decisions"),
+    [
+        ("nothing", True, True, True),
+        ("a capture is asked later", True, True, True),
+        ("captures are gone", True, True, True),
+        ("a row decides otherwise", True, True, True),
+        ("a gate is gone", True, True, True),
+        ("only the words about a rule differ", True, True, True),
+        ("a slot wants approval", True, True, False),
+        ("a slot has other words", True, False, False),
+        ("a slot of one's own", True, False, False),
+        ("a trigger lost its words", True, False, False),
+        ("a cue is gone", False, False, False),
+    ],
+)
+def test_a_change_reaches_scans_captures_and_decisions_or_only_some(
+    name: str, scans: bool, captures: bool, decisions: bool, ruleset: Ruleset
+) -> None:
+    reach = footprint(ruleset, CHANGES[name](ruleset))
+    assert (reach.same_scans, reach.same_captures, reach.same_decisions) == (scans, captures, decisions)
+
+
+def test_scans_are_the_same_without_the_vocabularies_that_reading_does_not_ask_for(
+    ruleset: Ruleset, corpus: list[Dialogue[Said]]
+) -> None:
+    words = ruleset.vocabularies
+    read = vocabularies_read(ruleset.grammars, ruleset.cues, words.values())
+    assert "words.budget" not in read
+    assert {"words.contact", "words.person.en"} <= read < set(words)
+    less = Extraction.compile(ruleset.grammars, ruleset.cues, [words[name] for name in sorted(read)], checked=True)
+    for dialogue in corpus:
+        for said in dialogue.turns:
+            one = scan(said.text, ruleset.extraction, said_at=START, ner=False)
+            assert scan(said.text, less, said_at=START, ner=False) == one
 
 
 # ---------------------------------------------------------------- what differs
