@@ -63,7 +63,8 @@ def test_coins_and_short_forms_are_sums(said: Said, text: str, expected: list[st
 @pytest.mark.parametrize(
     "text",
     [
-        "sales rose in the last quarter", "a quarter of an hour", "这块八角形的布", "五欧姆的电阻", "欧洲五国",
+        "sales rose in the last quarter", "a quarter of an hour", "it costs a quarter more",
+        "这块八角形的布", "五欧姆的电阻", "欧洲五国",
         "咱俩三七分", "得了九十五分", "五毛党又来了", "肆拾岁", "陆地上", "拾起来", "三刀流",
     ],
 )  # fmt: skip
@@ -146,6 +147,24 @@ def test_the_unit_over_a_table_is_no_sum_of_its_own(said: Said) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("around a hundred and twenty, give or take ten", ["number ~110..130"]),
+        ("$120, give or take $10", ["money 110..130 USD"]),
+        ("10% plus or minus 2%", ["percent 8..12%"]),
+        ("thirty-odd thousand dollars", ["money ~30000..40000 USD"]),
+        ("2 to 2.5k a month", ["number 2000..2500"]),
+        ("预算大概在八到十万之间", ["money ~80000..100000 XXX"]),
+        ("百八十万", ["number ~800000..1000000"]),
+        ("about 120, give him ten", ["number ~120", "number 10"]),
+        ("thirty odd jobs", ["number 30"]),
+    ],
+)
+def test_softened_ranges_keep_both_ends(said: Said, text: str, expected: list[str]) -> None:
+    assert said(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("来了上万人", ["quantity >=10000 人"]),
         ("近万人参加", ["quantity ~10000 人"]),
         ("销售额破亿", ["money >100000000 XXX"]),
@@ -189,7 +208,8 @@ def test_a_number_for_each_keeps_what_it_is_for(found: Find) -> None:
     for text, per in (("20k/月", "P1M"), ("5,000 a month", "P1M"), ("8.5万/平", "平方米")):
         (mention,) = found(text).mentions
         assert getattr(mention.value, "per", None) == per
-    assert getattr(found("5,000 of them").mentions[0].value, "per", None) is None
+    for text in ("5,000 of them", "5,000 a year ago"):
+        assert getattr(found(text).mentions[0].value, "per", None) is None
 
 
 @pytest.mark.parametrize(
@@ -210,6 +230,7 @@ def test_a_number_for_each_keeps_what_it_is_for(found: Find) -> None:
         ("reserves of 700 (in thousands)", ["number 700000"]),
         ("预算(k): 80", ["money 80000 XXX"]),
         ("fee 700 (m)", ["money 700 XXX"]),
+        ("(k) 80 of them", ["number 80"]),
     ],
 )  # fmt: skip
 def test_units_in_headings_and_brackets_hold_where_they_are_meant(said: Said, text: str, expected: list[str]) -> None:

@@ -112,6 +112,13 @@ def odd(number: Num) -> Num | None:
     return Num(low=exact, high=exact + (10 if exact % 100 else exact / 10), approx=True)
 
 
+@function("odd_scaled", gives="number")
+def odd_scaled(number: Num, scale: int) -> Num | None:
+    """Thirty-odd thousand: from thirty to forty thousand."""
+    range_ = odd(number)
+    return None if range_ is None else range_.times(Decimal(scale)).lending(scale)
+
+
 @function("give_or_take")
 def give_or_take(value: Num | Measure, by: Num | Measure | None = None) -> Num | Measure | None:
     """5%±1% → 4..6 %; ±5% → -5..5 %."""

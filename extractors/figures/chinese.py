@@ -134,7 +134,11 @@ class Chinese:
             return _Read(Num(Decimal(self.wholes[text[at]]), approx=True), at + 2, 1)
         loosely = self.wholes.get(text[at], 0) if text[at : at + 3] in self.nearly else 0
         if loosely and text[at + 3 : at + 4] not in self.digit:
-            return _Read(Num(low=Decimal(loosely * 8 // 10), high=Decimal(loosely), approx=True), at + 3, loosely // 10)
+            near = Num(low=Decimal(loosely * 8 // 10), high=Decimal(loosely), approx=True)
+            scale = self._big(text, at + 3)
+            if scale is not None:  # 百八十万
+                return _Read(near.times(Decimal(scale[0])), scale[1], scale[0])
+            return _Read(near, at + 3, loosely // 10)
         if text[at] in self.big:
             return self._bare(text, at)
         total = Decimal(0)
