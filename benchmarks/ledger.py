@@ -1,8 +1,8 @@
 """How fast a long ledger is written, verified and proved from: `python benchmarks/ledger.py [records]` (a million).
 
 The records are shaped like those of the pipeline (half of them refusals, four personal values under each that is kept)
-and are appended without it, a thousand a transaction. Each part runs in a process of its own, so that its peak of
-memory is its own. Figures are of the machine and its load; compare them on one machine.
+and are appended without it, a thousand a transaction; the last part observes dialogues, for the ledger's share. Each
+part runs in a process of its own, so that its peak of memory is its own. Figures are of the machine and its load.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from recordari.audit.checkpoint import SigningKey
 from recordari.audit.ledger import Ledger
@@ -113,11 +115,53 @@ def prove(path: Path, size: int) -> dict[str, float]:
     return {"median_ms": median(times) * 1000, "slowest_ms": max(times) * 1000, "growth_ms": growth * 1000}
 
 
+def turns(path: Path, size: int) -> dict[str, float]:
+    """What the ledger costs of a turn: everything that would not be done without it, while dialogues are observed."""
+    from recordari import memory as pipeline
+    from recordari.intake import read_turn
+    from recordari.memory import Memory
+    from recordari.store import log, statements
+
+    sys.path.insert(0, str(Path(__file__).parent))
+    from run import turns as dialogues
+
+    spent = 0.0
+
+    def timed(function: Callable[..., Any]) -> Callable[..., Any]:
+        def inner(*args: Any, **kwargs: Any) -> Any:
+            nonlocal spent
+            began = time.perf_counter()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                spent += time.perf_counter() - began
+
+        return inner
+
+    rows = [read_turn(row, 10**6) for row in dialogues(min(size, 4000))]
+    with Memory.open(path.with_name("turns.db"), ner=False) as memory:
+        memory.observe_group([(0, rows[0])])
+        assert memory.signer is not None
+        memory._ledger.append = timed(memory._ledger.append)  # type: ignore[method-assign]
+        memory.signer.after_commit = timed(memory.signer.after_commit)  # type: ignore[method-assign]
+        for name in ("decision_entry", "turn_digest"):
+            setattr(pipeline, name, timed(getattr(pipeline, name)))
+        run = statements.Insert.run
+        of_log = {log._ADD_RECORD, log._ADD_PRIVATE, log._ADD_SUBTREE, log._ADD_ACT}
+        sent = timed(run)
+        statements.Insert.run = lambda self, *args: (sent if self in of_log else run)(self, *args)  # type: ignore
+        began = time.perf_counter()
+        for first in range(1, len(rows), 256):
+            memory.observe_group(enumerate(rows[first : first + 256]))
+        whole = time.perf_counter() - began
+    return {"turns_per_second": len(rows) / whole, "ledger_percent_of_turn": 100 * spent / whole}
+
+
 def peak_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-PARTS = {"build": build, "verify": check, "prove": prove}
+PARTS = {"build": build, "verify": check, "prove": prove, "turns": turns}
 
 
 def main() -> None:
