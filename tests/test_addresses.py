@@ -224,6 +224,10 @@ def test_the_floor_of_an_address_is_no_part_of_its_own() -> None:
         ),
         ("8 Quartz Center 505 20th St N", "building 8 Quartz Center | number 505 | road 20th St N"),
         ("5th Ave at 42nd St", "road 5th Ave at 42nd St"),
+        (
+            "The archive is at Flat 3, 12 Saltern Road, London SW1A 1AA now",
+            "unit Flat 3 | number 12 | road Saltern Road | city London | postcode SW1A 1AA",
+        ),
         ("90 Larch Rd Fl 6 attn: Ms. Ada Earth", "number 90 | road Larch Rd | unit Fl 6 | poi attn: Ms. Ada Earth"),
     ],
 )
@@ -248,6 +252,7 @@ def test_an_english_address_is_read_into_its_parts(text: str, expected: str) -> 
         "Highway 34 is closed",
         "$400 Lane",
         "Dinner at Alder Street",
+        "Flat 3, 12 Alder trees",
         "Send NH 3060 boxes",
         "Turn off; then wait",
     ],

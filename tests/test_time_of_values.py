@@ -102,7 +102,7 @@ def test_a_former_amount_in_brackets_is_past_and_the_one_before_them_is_not(told
 
 def test_a_word_of_a_list_is_no_part_of_a_label(told: Memory) -> None:
     kept = items(told, "The hearing is on the 10th and 20th of September.")
-    assert [(i[0], i[1], i[2]) for i in kept][0] == ("event", "hearing", "2026-09-10")
+    assert kept[0][:3] == ("event", "hearing", "2026-09-10")
     assert "2026-09-20" in {i[2] for i in kept}
 
 

@@ -11,7 +11,7 @@ from ..recognizer import Lookup
 from ..words import alternatives
 from .line_en import AddressLine
 from .parts_en import AddressParts, Draft
-from .words_en import AddressWords, Word, words_of
+from .words_en import AddressWords, Word, past, words_of
 
 _BROKEN = re.compile(r"[.;!?\n]")
 _NO_SIGN = "$€£¥#-./"  # before a house number these make it something else
@@ -55,6 +55,10 @@ class EnglishAddresses:
     def _in_sentence(self, flat: str, words: list[Word], at: int) -> Draft | None:
         """An address that begins at word ``at``: number, capitalised road with a street word, then what follows it."""
         draft = Draft(at, at)
+        opened = self._unit_ahead(flat, words, at)
+        if opened:  # Flat 3, 12 Saltern Road
+            draft.parts["unit"] = (at, opened)
+            at = past(words, opened, len(words))
         box = self.parts.box_end(flat, words, at, len(words)) if words[at].low[:1] == "p" else 0
         if box:
             draft.parts["poi"] = (at, box)
@@ -62,7 +66,7 @@ class EnglishAddresses:
         else:
             if not self.parts.is_house(words, at) or (at and flat[words[at].start - 1] in _NO_SIGN):
                 return None
-            if at and words[at - 1].low in self.words.unit | self.words.building:
+            if at and not opened and words[at - 1].low in self.words.unit | self.words.building:
                 return None
             if at and self.words.fits("year", words[at].text) and words[at - 1].low in self._before_year:
                 return None  # "In 2026 Main Street grew"
@@ -79,6 +83,17 @@ class EnglishAddresses:
             end = piece[1]
         draft.last = self._after_road(flat, words, end, draft)
         return draft
+
+    def _unit_ahead(self, flat: str, words: list[Word], at: int) -> int:
+        """The end of a flat or suite that stands before a house number: Flat 3,|12 Saltern Road; 0 when there is none."""
+        if words[at].low not in self.words.unit or not words[at].name:
+            return 0
+        piece = self.parts.piece(flat, words, at, len(words))
+        if piece is None or piece[0] != "unit":
+            return 0
+        house = past(words, piece[1], len(words))
+        near = house < len(words) and house - piece[1] <= 1
+        return piece[1] if near and self.parts.is_house(words, house) else 0
 
     def _road_is_named(self, words: list[Word], road: tuple[int, int]) -> bool:
         first = next((w for w in words[road[0] : road[1]] if w.low not in self.words.direction), None)
