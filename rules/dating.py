@@ -75,7 +75,7 @@ def _heads(seen: View, book: Book, place: Place, value: Place, candidate: Candid
         return False  # "on May 1 $500": a payment, its day is no validity
     moment = place.mention.value
     assert isinstance(moment, TimeValue)
-    begins = _open(moment) or gap.startswith(("起", "开始"))
+    begins = _open(moment) or gap.startswith(("起", "开始")) or _since(seen, book, place)
     told = begins or candidate.act == "change"
     told = told or any(book.lex.said[way].search(gap) for way in ("states_then", "decides"))
     holds = moment.grain in _LONG or begins or _until(seen, book, place)
@@ -83,12 +83,12 @@ def _heads(seen: View, book: Book, place: Place, value: Place, candidate: Candid
 
 
 def _begins(seen: View, book: Book, segment: Segment, place: Place, value: Place) -> bool:
-    if place.start >= segment.end:
-        return False
     moment = place.mention.value
     assert isinstance(moment, TimeValue)
-    gap, rest = seen.low[value.end : place.start], seen.low[place.end : segment.end]
-    opens = book.lex.said["begins_at"].fullmatch(gap.strip()) is not None or (_open(moment) and not gap.strip())
+    # 月租金9000元，从7月起: a clause that says nothing but since when
+    gap, rest = seen.low[value.end : place.start], seen.low[place.end : seen.segment_at(place.start).end]
+    said = gap.strip() if place.start < segment.end else gap.strip(" ,")
+    opens = book.lex.said["begins_at"].fullmatch(said) is not None or (_open(moment) and not said)
     return opens and not rest.strip(" .!了吧")
 
 
@@ -116,6 +116,12 @@ def _names(seen: View, book: Book, place: Place) -> bool:
     return rest.startswith(" ") and not book.lex.said["then"].match(rest) and not opening
 
 
+def _since(seen: View, book: Book, place: Place) -> bool:
+    """True for "as of June 1": what follows begins then and has no end."""
+    opening = seen.low[seen.segment_at(place.start).start : place.start].strip()
+    return book.lex.said["since"].search(opening) is not None
+
+
 def _open(moment: TimeValue) -> bool:
     return (moment.edtf or "").endswith("/..")
 
@@ -125,7 +131,7 @@ def _valid(seen: View, book: Book, candidate: Candidate, when: Place) -> Candida
     moment = when.mention.value
     assert isinstance(moment, TimeValue)
     after = seen.low[when.end : seen.segment_at(when.start).end]
-    open_end = _open(moment) or after.startswith(("起", "开始"))
+    open_end = _open(moment) or after.startswith(("起", "开始")) or _since(seen, book, when)
     begin, end = _at(seen, moment.start), None if open_end else _at(seen, moment.end)
     now = seen.turn.said_at
     update: dict[str, object] = {"mentions": (*candidate.mentions, when.index)}
