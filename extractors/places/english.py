@@ -85,7 +85,7 @@ class EnglishAddresses:
         return draft
 
     def _unit_ahead(self, flat: str, words: list[Word], at: int) -> int:
-        """The end of a flat or suite that stands before a house number: Flat 3,|12 Saltern Road; 0 when there is none."""
+        """The end of a flat that stands before a house number: Flat 3,|12 Saltern Road; 0 when there is none."""
         if words[at].low not in self.words.unit or not words[at].name:
             return 0
         piece = self.parts.piece(flat, words, at, len(words))
