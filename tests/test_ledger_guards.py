@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection
+from sqlalchemy import Connection, create_engine
 
 from recordari.audit.checkpoint import SigningKey
 from recordari.audit.ledger import Ledger, MemoryLog
@@ -21,6 +21,7 @@ from recordari.service.forgery import superuser
 from recordari.store import guards
 from recordari.store.engine import Store
 from recordari.store.errors import StoreError
+from recordari.store.schema import create, upgrade
 
 NAMESPACE = "matter-17"
 NOON = datetime(2026, 3, 18, 12, tzinfo=UTC)
@@ -149,3 +150,29 @@ def test_a_kept_subtree_that_is_wrong_is_a_finding(tmp_path: Path) -> None:
             database.execute(statement)
         with Store.open(path) as store, store.reading(NAMESPACE) as tx:
             assert {each.code for each in verify(tx.log, NAMESPACE).findings} == findings
+
+
+# ---------------------------------------------------------------- older stores
+def test_an_older_database_gets_the_guards_and_its_acts(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    record = '{"content":{"outcome":"refused"},"format":1,"kind":"polish","namespace":"matter-17","private":{},"seq":0}'
+    with create_engine(f"sqlite:///{path}").begin() as connection:
+        upgrade(connection, "0001")
+        connection.exec_driver_sql(
+            "INSERT INTO records (namespace, seq, record, leaf) VALUES (?, 0, ?, x'00')", (NAMESPACE, record)
+        )
+    with Store.open(path) as store, store.inspecting(NAMESPACE) as tx:
+        assert tx.foreign_parts() == ()
+        assert tx.log.acts("rewrite") == (0,)
+        assert tx.log.acts("erase") == ()
+
+
+def test_a_migrated_database_has_the_triggers_of_a_new_one() -> None:
+    def triggers(connection: Connection) -> dict[str, str]:
+        rows = connection.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+        return {row[0]: row[1] for row in rows}
+
+    with create_engine("sqlite://").begin() as made, create_engine("sqlite://").begin() as migrated:
+        create(made)
+        upgrade(migrated)
+        assert triggers(made) == triggers(migrated) == dict(guards.sqlite_triggers())

@@ -9,7 +9,7 @@ import pytest
 
 from recordari.audit.ledger import Ledger
 from recordari.audit.merkle import leaf_hash
-from recordari.audit.record import Entry
+from recordari.audit.record import Entry, Row
 from recordari.store.engine import Store
 from recordari.store.errors import StoreError
 
@@ -64,7 +64,7 @@ def test_the_log_reads_in_pages(store: Store, monkeypatch: pytest.MonkeyPatch) -
 def test_a_record_is_never_written_over(store: Store) -> None:
     note(store, 0)
     with pytest.raises(StoreError), store.writing(NS) as tx:  # noqa: PT012 - the error may come at either call
-        rows = list(tx.log.read(NS))
+        rows = [Row(row.seq, row.record, row.leaf, row.private) for row in tx.log.read(NS)]
         tx.log.append(NS, rows)
 
 
