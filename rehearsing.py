@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .extractors.scan import scan
+from .extractors.scan import scan, with_cues_of
 from .intake import Incoming, received
 from .memory import LAST_TURNS, REHEARSAL_SECRET, Memory
 from .model import Known, MemoryItem, Outcome, Scan, Turn, wish_of
@@ -46,7 +46,10 @@ def _side(ruleset: Ruleset, engine: RuleEngine, ner: bool) -> Side:
             locale=turn.locale, speaker=turn.speaker, ner=ner,
         )  # fmt: skip
 
-    return Side(ruleset, read, decide)
+    def recue(turn: Turn, found: Scan) -> Scan:
+        return with_cues_of(ruleset.extraction, found, turn.text, turn.speaker)
+
+    return Side(ruleset, read, recue, decide)
 
 
 class Stage:

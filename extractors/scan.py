@@ -119,7 +119,7 @@ def scan(
     language = lang or language_of(normalized.text)
     hints = model_hints(normalized.text, language) if ner else ()
     tables = extraction.grammar.tables
-    talks: Speaker = "user" if speaker == "person" else speaker  # what a person writes into an edit is read as talk
+    talks = _talks(speaker)
     context = Context(said_at, timezone, locale, language, talks, tables, ner=ner, hints=hints)
     found = extraction.grammar.find(normalized, context)
     cues = assertion.find_cues(normalized, found.mentions, found.parts, extraction.cues, language, talks)
@@ -131,6 +131,17 @@ def scan(
         refused=found.refused,
         hints=tuple(_original(hint, normalized) for hint in hints),
     )
+
+
+def with_cues_of(extraction: Extraction, found: Scan, text: str, speaker: Source = "user") -> Scan:
+    """The scan of the same turn under rules that find the same mentions and parts, and perhaps other cues."""
+    cues = assertion.find_cues(text, found.mentions, found.parts, extraction.cues, found.lang, _talks(speaker))
+    return found.model_copy(update={"cues": cues})
+
+
+def _talks(speaker: Source) -> Speaker:
+    """What a person writes into an edit is read as talk."""
+    return "user" if speaker == "person" else speaker
 
 
 def _original(hint: Hint, normalized: Normalized) -> Hint:

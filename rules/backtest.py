@@ -59,6 +59,7 @@ class Side:
 
     ruleset: Ruleset
     read: Callable[[Turn], Scan]
+    recue: Callable[[Turn, Scan], Scan]  # the same turn with the cues of this side, the mentions being the same
     decide: Callable[[Turn, Scan, Known, Captured | None], tuple[Outcomes, Known]]
 
 
@@ -153,13 +154,13 @@ class Backtest(Generic[S]):
             captured = capture(turn, scan, self.before.ruleset) if turn.edit is None else None
             outcomes, after = self.before.decide(turn, scan, known, captured)
             old = [_decision(each, known) for each in outcomes]
-            alike = self._captured_alike(turn, scan)
+            other_scan = self._other_scan(turn, scan)
+            alike = self._captured_alike(turn, scan, other_scan)
             if together and alike and self.reach.same_decisions and not self._watching.parted:
                 one.take(turn, outcomes, known, after)
                 self._compare(result, given, number, turn, old, old, follows=False)
                 continue
             other_known = known if together else two.known(turn)
-            other_scan = scan if self.reach.same_scans else self.after.read(turn)
             others, other_after = self.after.decide(turn, other_scan, other_known, captured if alike else None)
             new = [_decision(each, other_known) for each in others]
             if together and not (_same(old, new) and after == other_after and _written(outcomes) == _written(others)):
@@ -172,12 +173,17 @@ class Backtest(Generic[S]):
             self._whole(result, given.expect, one.items(turn), two.items(turn))
         return result
 
-    def _captured_alike(self, turn: Turn, scan: Scan) -> bool:
+    def _other_scan(self, turn: Turn, scan: Scan) -> Scan:
+        if self.reach.same_scans and self._share:
+            return scan
+        return self.after.recue(turn, scan) if self.reach.same_mentions and self._share else self.after.read(turn)
+
+    def _captured_alike(self, turn: Turn, scan: Scan, other: Scan) -> bool:
         """True when the second side certainly takes the same candidates from the turn, whatever it knows.
 
         When it knows the same as well and its table gives the same verdicts, it decides the same.
         """
-        if not self._share or not self.reach.same_captures:
+        if not self._share or not self.reach.same_captures or (other is not scan and other.cues != scan.cues):
             return False
         if self.reach.gates and not self._gated_alike(turn, scan):
             return False

@@ -2,7 +2,8 @@
 
 Every claim here rests on how rules are asked, not on what they usually do:
 
-- a scan is made from grammars, cues and the vocabularies they ask for: when these are the same, so is every scan;
+- a scan is made from grammars, cues and the vocabularies they ask for: when these are the same, so is every scan; cues
+  change nothing about mentions, so that where only cues differ both scans can be compared;
 - a gate is asked through ``gated`` and nothing else: both answers can be compared;
 - the decision table is asked through ``judge`` and nothing else: both verdicts can be compared;
 - a frame is tried only on turns that hold the words it cannot do without (``prefilter``);
@@ -24,9 +25,8 @@ from .compare import INERT, RuleChange, compare
 from .prefilter import Prefilter
 from .ruleset import Ruleset
 
-# Kinds of which extraction is made, and kinds whose every question can be looked at.
-READING = frozenset({"grammar", "cue"})
-ASKED = frozenset({"capture", "gate", "policy"})
+# Kinds whose every question can be looked at.
+ASKED = frozenset({"capture", "cue", "gate", "policy"})
 # Fields of a slot that only binding, judging, storing and wording read.
 LATER = frozenset(
     {
@@ -42,10 +42,12 @@ _SIGNS = frozenset("()[]{}|^$?")
 class Footprint:
     """What a change of rules reaches."""
 
+    same_mentions: bool
+    """Both sets find the same mentions and parts in every text."""
     same_scans: bool
-    """Both sets find the same in every text."""
+    """They find the same cues, too."""
     same_captures: bool
-    """There are turns of which both sets certainly take the same, whatever they know."""
+    """There are turns of which both sets certainly take the same when their scans are the same, whatever they know."""
     same_decisions: bool
     """Such turns are decided alike, when both sets know the same and their tables agree."""
     gates: bool
@@ -66,7 +68,7 @@ def footprint(before: Ruleset, after: Ruleset) -> Footprint:
     changes = compare(before, after).changes
     kinds = {change.kind for change in changes}
     words = {change.rule for change in changes if change.kind == "vocabulary"}
-    same_scans = not kinds & READING and not (words and words & (_read(before) | _read(after)))
+    same_mentions = "grammar" not in kinds and not (words and words & (_read(before) | _read(after)))
     others = [change for change in changes if change.kind not in ASKED and change.kind != "vocabulary"]
     later = all(change.kind == "induction" or _read_later(change) for change in others)
     inert = all(change.kind == "slot" and change.inert for change in others)
@@ -83,9 +85,15 @@ def footprint(before: Ruleset, after: Ruleset) -> Footprint:
                         wants.add(len(phrases))
                     phrases.append(phrase)
     parts = [sorted((f.slot, f.take.part) for f in r.captures if f.take.part != "whole") for r in (before, after)]
-    same_captures = same_scans and not words and later and parts[0] == parts[1]
+    same_captures = same_mentions and not words and later and parts[0] == parts[1]
     return Footprint(
-        same_scans, same_captures, same_captures and inert, "gate" in kinds, Prefilter(phrases), frozenset(wants)
+        same_mentions,
+        same_mentions and "cue" not in kinds,
+        same_captures,
+        same_captures and inert,
+        "gate" in kinds,
+        Prefilter(phrases),
+        frozenset(wants),
     )
 
 

@@ -212,7 +212,7 @@ def test_shared_work_gives_what_deciding_everything_twice_gives(
         ("a slot has other words", True, False, False),
         ("a slot of one's own", True, False, False),
         ("a trigger lost its words", True, False, False),
-        ("a cue is gone", False, False, False),
+        ("a cue is gone", False, True, True),
     ],
 )
 def test_a_change_reaches_scans_captures_and_decisions_or_only_some(
