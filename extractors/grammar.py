@@ -424,7 +424,9 @@ def _share(mentions: list[Mention], chosen: dict[int, Edge], normalized: Normali
         between = normalized.text[one.end : two.start]
         shared = share(one.value, two.value, between, context) if share is not None else None
         for place, edge, value in zip((at - 1, at), (one, two), shared or (), strict=False):
+            if value == edge.value:
+                continue
             made = FINISHERS[edge.kind or "text"](value, context, Place(normalized, edge.start, edge.end))
-            if value is not edge.value and isinstance(made, Value):
+            if isinstance(made, Value):
                 mentions[place] = mentions[place].model_copy(update={"value": made})
                 chosen[mentions[place].start] = edge._replace(value=value)
