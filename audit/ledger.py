@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from .merkle import Frontier, consistency_path, inclusion_path, leaf_hash
+from .merkle import Frontier, consistency_path, inclusion_path, leaf_hash, root_from_inclusion
 from .record import DECISIONS, Entry, Private, Record, Row, Salts, random_salts, read_record, sealed
 from .subtrees import Subtrees
 
@@ -175,7 +175,10 @@ class Ledger:
         tree = Subtrees(log, namespace)
         size = self.frontier(log, namespace).size if size is None else size
         path = inclusion_path(tree.root_between, seq, size)
-        return Proof(seq, size, tree.root_between(seq, seq + 1), path, tree.root_between(0, size))
+        leaf = tree.root_between(seq, seq + 1)
+        root = root_from_inclusion(leaf, seq, size, path)
+        assert root is not None  # the path was made for this tree
+        return Proof(seq, size, leaf, path, root)
 
     def prove_growth(self, log: LogStore, namespace: str, old: int, new: int | None = None) -> tuple[bytes, ...]:
         """Proof that the log of ``new`` records (default: all) only added to the one of ``old``."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ..model import Decision, MemoryItem, Turn, dump, utc
 from ..values import read_value
@@ -302,8 +302,7 @@ def key_of(public: bytes) -> str:
     return hashlib.sha256(b"recordari/actor/1\n" + public).hexdigest()[:32]
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """A record as read back: envelope, content, and the hashes of the private fields."""
 
     seq: int
