@@ -109,6 +109,8 @@ def label_of_step(seen: View, book: Book, step: Step, around: Frame | None) -> s
     for low, high in ((step.verb[1], step.amount[0]), (step.begin, step.verb[0])):
         if low < high and (label := _named(seen, book, low, high)):
             return label
+        if low == step.verb[1] and book.lex.said["pronoun_object"].match(seen.low[low:high]):
+            return ""  # "the judge extended it by 10 days": it is whatever was spoken of, and no judge
     walls = [p.start for p in seen.within(step.amount[1], segment.end) if p.wall]
     after = seen.text[step.amount[1] : min([segment.end, *walls])]
     onto = book.adjust_onto.match(after.lower().lstrip())
@@ -121,12 +123,14 @@ def label_of_step(seen: View, book: Book, step: Step, around: Frame | None) -> s
 
 
 def _named(seen: View, book: Book, low: int, high: int) -> str:
+    decided = book.lex.said["decided"].match(seen.low[low:high])  # 法院同意延期: who grants it is not what is adjusted
+    low += decided.end() if decided else 0
     text = uncued(seen, low, high) if low < high else ""
     text = seen.text[low:high] if not text.strip() else text
     for pattern in (book.adjust_direction, book.adjust_measure):
         text = _without_tail(pattern, text)
     text = _without_tail(book.adjust_measure, text)
-    text = book.lex.peel(book.lex.said["decided"].sub("", text)).text
+    text = book.lex.peel(text).text
     label = _without_tail(book.adjust_measure, text).strip()
     words = [word for word in key(label).split() if word not in book.lex.light]
     return label if words and not book.lex.pronouns.fullmatch(label.lower()) else ""

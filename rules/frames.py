@@ -234,6 +234,8 @@ def _after(view: View, place: Place, segment: Segment, lex: Lexicon) -> str:
     """Words after the value up to the next value or the end of the clause."""
     walls = [p.start for p in view.within(place.end, segment.end) if p.wall]
     text = lex.said["after_trail"].sub("", uncued(view, place.end, min([segment.end, *walls])))
+    if walls:  # 20张桌子和40把椅子: what joins the next value is no part of the noun
+        text = lex.said["after_join"].sub("", text)
     return lex.said["after_lead"].sub("", text.strip()).strip()
 
 
