@@ -62,8 +62,10 @@ def _is_about(item: MemoryItem, wish: Wish, value: Value) -> bool:
 
 def asked_again(bound: Bound, turn: Turn, known: Known, rules: Sequence[InductionFile]) -> Bound:
     """A wish for what was induced is evidence for it; the opposite wish turns it, which ends it at once."""
+    if bound.candidate.act != "wish" or bound.target is None:
+        return bound
     item = next((each for each in known.live() if each.id == bound.target), None)
-    if bound.candidate.act != "wish" or item is None or item.evidence is None:
+    if item is None or item.evidence is None:
         return bound
     if bound.candidate.assertion.polarity != item.polarity:
         return bound.model_copy(update={"features": {**bound.features, "act": "unwish"}})
