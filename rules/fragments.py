@@ -38,7 +38,7 @@ def fragments(seen: View, book: Book, found: Sequence[Candidate], used: frozense
 def _parts(seen: View, book: Book, found: Sequence[Candidate]) -> Iterator[Candidate]:
     """A part counts where the sentence corrects or changes something; the one taken back is the old one."""
     by_type: dict[str, list[Part]] = {}
-    for part in seen.scan.parts:
+    for part in (*seen.scan.parts, *_units(seen, book)):
         kind = ALIASES.get(part.type, part.type)
         if kind in PATCHES and not _inside(seen, part, found):
             by_type.setdefault(kind, []).append(part)
@@ -61,6 +61,16 @@ def _parts(seen: View, book: Book, found: Sequence[Candidate]) -> Iterator[Candi
             start=part.start, end=part.end, surface=seen.turn.text[low : part.end],
             evidence=tuple(sorted({(p.start, p.end) for p in (*old, part)})), rule=part.rule,
             language="zh" if seen.scan.lang == "zh" else "en",
+        )  # fmt: skip
+
+
+def _units(seen: View, book: Book) -> Iterator[Part]:
+    """ "Unit 14, not Unit 4": the unit of an address that is said without the rest of it."""
+    for hit in book.lex.said["unit_said"].finditer(seen.low):
+        low, high = seen.original(*hit.span())
+        yield Part(
+            type="unit_number", start=low, end=high, text=seen.turn.text[low:high], value=hit["number"],
+            rule="patterns.talk.unit_said",
         )  # fmt: skip
 
 

@@ -75,7 +75,8 @@ def holds(patch: Patch, value: Value) -> bool:
     if isinstance(value, PhoneValue):
         return re.sub(r"\D", "", value.national).endswith(old) or (value.e164 or "").endswith(old)
     if isinstance(value, AddressValue):
-        return _digits(old) in {_digits(part) for part in _unit_parts(value)} or old in value.full
+        whole = re.search(rf"(?<![0-9]){re.escape(old)}(?![0-9])", value.full)  # the 9 of Apt 9 is none of 01970
+        return _digits(old) in {_digits(part) for part in _unit_parts(value)} or whole is not None
     if isinstance(value, EmailValue):
         return value.address.endswith(old)
     return True
