@@ -6,6 +6,7 @@ import gc
 import json
 import multiprocessing
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -186,6 +187,13 @@ def run(
             advance(sum(fields["turns"] for _, fields in done))
 
 
+def _start(*given: Any) -> None:
+    """A process begins: who stops the run stops the one that shares the work out, which ends the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if given:
+        _prepare(*given)
+
+
 def _prepare(
     before: Any, after: Any, one: str, other: str, ner: bool, loaded: tuple[Ruleset, Ruleset] | None = None
 ) -> None:  # fmt: skip
@@ -223,9 +231,8 @@ def _spread(
         return
     forks = "fork" in multiprocessing.get_all_start_methods() and sys.platform == "linux"
     context = multiprocessing.get_context("fork" if forks else "spawn")
-    start = None if forks else _prepare
     given = (before.sources, after.sources, before.digest, after.digest, ner)
-    with context.Pool(workers, start, () if forks else given) as pool:
+    with context.Pool(workers, _start, () if forks else given) as pool:
         yield lambda chunks: pool.imap(_work, chunks)
 
 
