@@ -293,7 +293,8 @@ def _check_references(active: dict[str, _Rule], broken: set[str], problems: list
                 if name in known[what]:
                     continue
                 if name not in missing:
-                    way_out = _similar(name, known[what]) or f"Add the {what} file, or correct the name."
+                    made = f"recordari rules new {what} {'slot.' if what == 'slot' else ''}{name}"
+                    way_out = _similar(name, known[what]) or f"Correct the name, or add its file: {made}."
                     check = {"slot": "unknown-slot", "vocabulary": "unknown-lexicon"}[what]
                     said = f"unknown {what} {name!r}"
                     problems.append(located(found.read.source, path, False, said, way_out, check))
@@ -306,7 +307,7 @@ def _check_references(active: dict[str, _Rule], broken: set[str], problems: list
 
 
 def _similar(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, sorted(known), n=1)
+    close = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.75)
     return f"Did you mean {close[0]!r}?" if close else ""
 
 
