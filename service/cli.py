@@ -39,7 +39,7 @@ app = typer.Typer(
 )
 AUDIT = "The ledger of decisions: verify it, sign a checkpoint."
 app.add_typer(later(".audit_commands", help=AUDIT), name="audit")
-app.add_typer(later(".rule_commands", help="Rule files: lint, test, schema."), name="rules")
+app.add_typer(later(".rule_commands", help="Rule files: write, check, test, try and compare them."), name="rules")
 
 
 @app.command()
