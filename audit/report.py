@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 Wrong = Callable[[int, str, str], None]
 """Notes a finding: number of the record (-1: the log as a whole), code, message."""
@@ -60,6 +61,15 @@ class Report:
     def unsigned(self) -> str:
         """Which records no checkpoint covers, as ``41..44``; empty when all are covered."""
         return stretch(self.signed, self.size)
+
+    def fields(self) -> dict[str, Any]:
+        """The report for programs."""
+        return {
+            "ok": self.ok, "namespace": self.namespace, "size": self.size, "root": self.root.hex(),
+            "signed": self.signed, "findings": [asdict(each) for each in self.findings],
+            "erased": [asdict(each) for each in self.erased], "remarks": list(self.remarks),
+            "counts": dict(self.counts), "lines": self.lines(),
+        }  # fmt: skip
 
     def lines(self) -> list[str]:
         """The report for people."""

@@ -11,6 +11,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ..audit.report import Report
 from ..intake import Incoming
 from ..model import Decision, MemoryItem, Receipt, Refused, Scan
 from .batch import item_fields
@@ -150,16 +151,14 @@ def show_explanation(explanation: Any, *, as_json: bool = False) -> None:
                 console.print(line, markup=False, highlight=False)
 
 
-def show_report(report: Any, *, as_json: bool = False) -> int:
-    """Print a verification or replay report; its exit code."""
-    parts = report if isinstance(report, tuple) else (report,)
-    for part in parts:
-        if as_json:
-            emit({"ok": part.ok, "lines": part.lines()})
-        else:
-            for line in part.lines():
-                console.print(line, markup=False, highlight=False, soft_wrap=True)  # keys and hashes stay whole
-    return 0 if all(part.ok for part in parts) else 1
+def show_report(report: Report, *, as_json: bool = False) -> int:
+    """Print a verification; its exit code."""
+    if as_json:
+        emit(report.fields())
+    else:
+        for line in report.lines():
+            console.print(line, markup=False, highlight=False, soft_wrap=True)  # keys and hashes stay whole
+    return 0 if report.ok else 1
 
 
 def show_polished(outcomes: Sequence[tuple[str, str, str]]) -> None:

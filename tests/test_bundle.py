@@ -223,3 +223,18 @@ def test_all_proofs_are_those_that_are_asked_for_one_by_one() -> None:
     for size in (1, 2, 7, 64, 100):
         leaves = [leaf_hash(bytes([each])) for each in range(size)]
         assert list(all_proofs(leaves)) == [inclusion_proof(leaves, each) for each in range(size)]
+
+
+def test_every_kind_of_store_can_be_exported(
+    memory: Memory, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from recordari.audit.check_bundle import main
+
+    memory.observe(SAID[0][1], said_at=SAID[0][2], entity="client-17")
+    manifest = export(memory, tmp_path / "bundle", proofs=False)
+    assert manifest["size"] == 1
+    assert main([str(tmp_path / "bundle")]) == 0
+    printed = capsys.readouterr().out
+    assert "1 turns" in printed
+    signed = (tmp_path / "bundle" / "manifest.note").exists()
+    assert signed is ("signed manifest" in printed)
