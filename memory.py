@@ -37,7 +37,9 @@ from .values import TimeValue
 if TYPE_CHECKING:
     from .actors import Acting
     from .audit.replay import Replayed
+    from .erasing import Erased, House
     from .signing import Signer
+    from .store.standing import Mark, On
     from .store.writing import Writing
 
 REHEARSAL_SECRET = hashlib.sha256(b"recordari rehearsal").digest()  # output must not depend on the machine
@@ -98,6 +100,8 @@ class Memory(Reader):
         settings = settings if settings is not None else Settings()
         opened = Store.open(store, read_only=read_only, create=create)
         try:
+            if not read_only:
+                opened.scrub()  # an erasure that was interrupted after its commit
             signer = signer_for(opened, settings)
             return cls(opened, loaded, namespace=namespace, ner=ner, engine=engine, settings=settings, signer=signer)
         except BaseException:
@@ -390,6 +394,45 @@ class Memory(Reader):
                     return one._remember(tx, turn, one._scan(turn, turn.said_at)).decisions
 
             return replay_log(self.store, self.namespace, self.ruleset, self.runtime, again)
+
+    # ------------------------------------------------------------ letting go of it
+    def erase(
+        self, *items: str, entity: str | None = None, slot: str | None = None, qualifier: str | None = None,
+        conversation: str | None = None, ground: str, actor: str, dry_run: bool = False, at: datetime | None = None,
+    ) -> Erased:  # fmt: skip
+        """Destroy items, all about an entity (with ``slot``: one field of it) or a conversation; ``dry_run`` only says
+        what would go. ErasureError without ground and actor, OnHold when a legal hold forbids it."""
+        from .erasing import Target, erase, preview
+
+        ids = tuple(self.item(each).id for each in items)
+        target = Target(ids, entity, slot, qualifier, conversation)
+        return preview(self._house(), target) if dry_run else erase(
+            self._house(), target, ground=ground, actor=actor, now=at
+        )  # fmt: skip
+
+    def hold(self, on: On, target: str, *, ground: str, actor: str) -> int:
+        """Keep an item, an entity or a conversation from being erased or swept; the number to release it by."""
+        return self._mark("hold_legal", on, target, ground, actor)
+
+    def restrict(self, on: On, target: str, *, ground: str, actor: str) -> int:
+        """Keep what is stored about it from being answered and used (GDPR 18); the number to release it by."""
+        return self._mark("restrict", on, target, ground, actor)
+
+    def release(self, kind: Mark, number: int, *, ground: str, actor: str) -> int:
+        """End a hold (``hold_legal``) or a restriction (``restrict``) by its number."""
+        from .erasing import lift
+
+        return lift(self._house(), kind, number, ground=ground, actor=actor)
+
+    def _mark(self, kind: Mark, on: On, target: str, ground: str, actor: str) -> int:
+        from .erasing import mark
+
+        return mark(self._house(), kind, on, target, ground=ground, actor=actor)
+
+    def _house(self) -> House:
+        from .erasing import House
+
+        return House(self.store, self.namespace, self.settings, self.signer)
 
     def polish(self, *, limit: int = 100) -> list[tuple[str, str, str]]:
         """Let the configured LLM reword waiting sentences: (item, outcome, sentence that stands)."""

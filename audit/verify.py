@@ -254,9 +254,13 @@ class _Check:
         self.kinds[record.kind] += 1
         if record.kind == "erase":
             ground = str(record.content["ground"])
+            if not ground.strip():
+                self.wrong(record.seq, "erasure", "personal values were erased and no ground is named")
             for seq, names in record.content["fields"]:
                 for name in names:
                     self.erasures.setdefault((seq, name), (record.seq, ground))
+            if self.items is not None:
+                self.items.erased(record, private)
         elif record.kind == "key":
             self.heads.changes.append(change_of(record))
         elif record.decides:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from ..model import MemoryItem
 from .holdings import KeptItem
-from .record import Beside, Record, item_fields
+from .record import Beside, Record, canonical, item_fields
 from .report import Wrong
 
 # What a version of an item may change without a decision: a record of a rewriting says so, and what was answered.
@@ -83,6 +85,12 @@ class Items:
         self._answers: dict[str, list[str | None]] = {}  # item → sentences accepted and not yet seen; None: erased
         self._named: dict[str, tuple[int, bool]] = {}  # items named by a decision that did not write them
         self._row = 1  # the number that the next version must have
+        self._gaps: list[tuple[int, int, str]] = []  # numbers that are missing, from and to before; what follows
+        self._held: KeptItem | None = None  # read and not yet promised
+        self._erased: dict[str, int] = {}  # versions that erasures named → their row
+        self._erased_items: set[str] = set()
+        self._unnamed = False  # an erasure of the first days named no versions
+        self._unvouched: dict[str, str] = {}  # versions whose promise is gone → digest of what is stored
         self._last = (-1, -1)  # record and place of the last version in order
 
     def decided(self, record: Record, private: Mapping[str, Beside]) -> None:
@@ -92,10 +100,9 @@ class Items:
         item = content.get("item")
         gone = len(private) < len(record.hashes)
         if item is not None and not any(key.rpartition("/")[0] == item for key in keys):
-            if self._has_item is None:
+            there = self._has_item is not None and (gone or self._has_item(item))
+            if not there:
                 self._named.setdefault(item, (record.seq, gone))
-            elif not gone and not self._has_item(item):
-                self._missing(record.seq, item)
         if not keys:
             return
         turn_id, ordinal = str(content.get("turn_id")), int(content.get("ordinal", 0))
@@ -115,6 +122,22 @@ class Items:
             self._ahead += 1
         self._follow()
 
+    def erased(self, record: Record, private: Mapping[str, Beside]) -> None:
+        """Take in what an erasure took, and the versions that it vouches for in place of a value that went."""
+        content = record.content
+        self._unnamed |= "versions" not in content
+        for row, item, number in content.get("versions", ()):
+            self._erased[_key(item, number)] = row
+            self._erased_items.add(item)
+            if self._has_item is not None and self._has_item(item):
+                self._wrong(record.seq, "item", f"item {item} was erased by this decision, but is still in memory")
+        for version in json.loads(private["keeps"].value) if "keeps" in private else ():
+            key = _key(version["id"], version["version"])
+            if key not in content["keeps"]:
+                raise ValueError(f"{key} is kept but not named")
+            if self._unvouched.pop(key, None) != _digest(version):
+                self._wrong(record.seq, "item", f"item {key}, which this decision kept, is not as it was written")
+
     def reworded(self, item: str, answer: str | None) -> None:
         """Take in a sentence that was accepted."""
         self._answers.setdefault(item, []).append(answer)
@@ -122,31 +145,48 @@ class Items:
     def _follow(self) -> None:
         """Read as many versions as were promised, and those between them that no decision wrote."""
         while self._rows is not None and self._ahead > 0:
-            each = next(self._rows, None)
+            each = self._held or next(self._rows, None)
+            self._held = None
             if each is None:
                 self._rows = iter(())
                 return
+            if missing := self._gap(each):
+                self._ahead -= missing  # promised, and erased as it seems: nothing more is to be read for them
+                if each.decision != NO_DECISION and _key(each.item_id, each.version) not in self._promised:
+                    self._held = each  # read too early: its own decision comes later
+                    continue
             self._take(each)
 
     def finish(self, rows: Iterable[KeptItem] = (), counted: int | None = None) -> None:
         """The rest of the versions, then what found no partner. ``counted``: how many versions the store counted, None
         when it says nothing about the order of writing."""
         seen: set[str] = set()
-        for each in self._rows if self._rows is not None else rows:
+        held = [self._held] if self._held is not None else []
+        for each in chain(held, self._rows if self._rows is not None else rows):
             if self._has_item is None:
                 seen.add(each.item_id)
             self._take(each, ordered=counted is not None)
         for key, promise in sorted(self._promised.items()):
-            if not promise.erased:
+            if not (promise.erased and (key in self._erased or self._unnamed)):
                 self._wrong(promise.seq, "item", f"item {key}, which this decision wrote, is not in memory")
         for key, row in sorted(self._waiting.items()):
             slot = f" ({row.item.slot})" if row.item is not None else ""
             self._wrong(-1, "item", f"item {key}{slot} is in memory, but no decision put it there")
         for name, (seq, gone) in sorted(self._named.items()):
-            if not gone and name not in seen:
+            if not gone and name not in seen and name not in self._erased_items:
                 self._missing(seq, name)
-        if counted is not None and counted != self._row - 1:
-            self._wrong(-1, "column", f"{counted} item versions were counted, the last is number {self._row - 1}")
+        if counted is None:
+            return
+        last = self._row - 1
+        if counted > last:
+            told = f"{counted} item versions were counted, the last is number {last}"
+            self._gaps.append((self._row, counted + 1, told))
+        elif counted < last:
+            self._wrong(-1, "column", f"{counted} item versions were counted, the last is number {last}")
+        erased = set(self._erased.values())
+        for first, stop, told in self._gaps:
+            if any(row not in erased for row in range(first, stop)):
+                self._wrong(-1, "column", told)
 
     def _missing(self, seq: int, item: str) -> None:
         self._wrong(seq, "item", f"item {item}, which this decision names, is not in memory")
@@ -172,8 +212,19 @@ class Items:
         else:
             self._waiting[key] = each
 
+    def _gap(self, each: KeptItem) -> int:
+        """How many rows are missing before this one; whether they were erased is for later records to say."""
+        row: object = each.row
+        if not isinstance(row, int) or row <= self._row:
+            return 0
+        missing, key = row - self._row, _key(each.item_id, each.version)
+        self._gaps.append((self._row, row, f"item {key}: column row is {row!r}, {self._row} comes next"))
+        self._row = row
+        return missing
+
     def _ordered(self, each: KeptItem, key: str) -> None:
         """Numbers run without gaps; all versions of an item share number and principal."""
+        self._gap(each)
         if each.row != self._row:
             self._wrong(-1, "column", f"item {key}: column row is {each.row!r}, {self._row} comes next")
         self._row = each.row + 1 if isinstance(each.row, int) else self._row
@@ -184,8 +235,12 @@ class Items:
         """A version against the decision that wrote it."""
         if ordered:
             self._origin(each, key, promise.seq, promise.turn_id, promise.ordinal)
-        if each.item is not None and promise.fields is not None:
+        if each.item is None:
+            return
+        if promise.fields is not None:
             self._compare(each.item, promise.fields, frozenset(), promise.seq, key)
+        else:
+            self._unvouched[key] = _digest(item_fields(each.item))
 
     def _worded(self, each: KeptItem, before: MemoryItem, key: str, *, ordered: bool) -> None:
         """A version that no decision wrote, against the one before it and what was accepted."""
@@ -217,6 +272,11 @@ class Items:
         differs = sorted(name for name in {*fields, *stored} - free if fields.get(name) != stored.get(name))
         if differs:
             self._wrong(seq, "item", f"item {key} is not as it was written: {', '.join(differs)} differ")
+
+
+def _digest(fields: Mapping[str, object]) -> str:
+    """What tells two versions apart."""
+    return hashlib.sha256(canonical(fields).encode()).hexdigest()
 
 
 def _key(item: str, version: int) -> str:

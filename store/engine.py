@@ -189,6 +189,14 @@ class Store:
             found = tuple(connection.exec_driver_sql("PRAGMA integrity_check").scalars())
         return () if found == ("ok",) else found
 
+    def scrub(self) -> bool:
+        """Clean the places where erased data still lies (free pages, the write-ahead log, dead rows), where an erasure
+        left them so. False when somebody else is reading: then the old pages stay until it is done again."""
+        from .scrubbing import scrub
+
+        with self._writer, self._errors():
+            return scrub(self._engine)
+
     def close(self) -> None:
         """Close all connections. The last one to leave an SQLite database folds its write-ahead log in."""
         self._engine.dispose()

@@ -14,8 +14,10 @@ from sqlalchemy import Connection, bindparam, func, literal_column, select
 from ..model import UNSAID, Decision, Known, MemoryItem, Proposal, Said, Turn, Wish, wish_of
 from .codec import read_decision, read_item, read_proposal, read_turn
 from .items import is_void, status_at
+from .log import Log
+from .standing import Standing, in_force, unrestricted
 from .statements import Statement
-from .tables import DECISIONS, ITEMS, PROPOSALS, TURNS, WISHES, unstamp
+from .tables import ACTS, DECISIONS, ITEMS, PROPOSALS, TURNS, WISHES, unstamp
 
 # Principals and conversations kept in memory; the least used leave first. A miss costs one indexed query, so the
 # number only has to cover the clients that talk at the same time.
@@ -61,6 +63,13 @@ _WISHES_OF = Statement(
     .order_by(WISHES.c.seq.desc())
     .limit(literal_column(str(_WISHES_KEPT)))
     .offset(literal_column("0"))  # or SQLite gets a parameter without a name
+)
+_FORGOTTEN_SINCE = Statement(
+    select(func.count()).where(
+        ACTS.c.namespace == bindparam("namespace"),
+        ACTS.c.kind.in_([literal_column("'erase'"), literal_column("'restrict'")]),
+        ACTS.c.seq >= bindparam("since"),
+    )
 )
 _WISHES_SINCE = Statement(_WISH.where(WISHES.c.seq >= bindparam("since")).order_by(WISHES.c.seq))
 
@@ -139,11 +148,22 @@ class Cache:
     records: int = 0  # of the ledger
     principals: OrderedDict[str, Principal] = field(default_factory=OrderedDict)
     conversations: OrderedDict[str, Conversation] = field(default_factory=OrderedDict)
+    restrictions: tuple[Standing, ...] | None = None  # None: not read yet
+
+    def forget(self) -> None:
+        """Nothing that was read counts any more."""
+        self.principals.clear()
+        self.conversations.clear()
+        self.restrictions = None
 
     def refresh(self, source: Source, version: int, item_rows: int, records: int) -> None:
         """Take in what others wrote since: item versions are only added, so only the new ones are read."""
         if version == self.version:
             return
+        if self.version >= 0 and _FORGOTTEN_SINCE.all(
+            source.connection, namespace=source.namespace, since=self.records
+        ) != [(0,)]:
+            self.forget()
         if self.principals:
             since = _ITEMS_SINCE.all(source.connection, namespace=source.namespace, row=self.item_rows)
             for principal, _, ordinal, body in since:
@@ -191,7 +211,9 @@ class Cache:
     def known(self, source: Source, entity: str, conversation: str, last_turns: int, at: datetime | None) -> Known:
         """What a turn of this principal in this conversation may rest on."""
         principal = self.principal(source, entity)
-        items, history = principal.at(at)
+        if self.restrictions is None:
+            self.restrictions = in_force(Log(source, ""), "restrict")
+        items, history = (unrestricted(some, self.restrictions) for some in principal.at(at))
         talk = self.conversation(source, conversation)
         first = talk.next_ordinal - min(last_turns, _RECENT_TURNS)
         return Known(

@@ -19,6 +19,7 @@ from .items import as_of as at_time
 from .log import Log, Source
 from .outbox import Outbox
 from .search import Hit, search
+from .standing import Standing, in_force, unrestricted
 from .statements import Columns, Statement
 from .tables import DECISIONS, ITEMS, NAMESPACES, PROPOSALS, RECORDS, RULESETS, RUNTIMES, TURNS, stamp
 
@@ -27,6 +28,7 @@ _TURN = Statement(
         TURNS.c.namespace == bindparam("namespace"), TURNS.c.turn_id == bindparam("turn")
     )
 )
+_MORE = 100_000  # hits asked for where some may be restricted
 SHORTEST = 8  # characters of an id that may stand for it
 _HEX = re.compile("[0-9a-f]+")
 _SHOWN: frozenset[ItemStatus] = frozenset({"current", "scheduled", "held"})
@@ -71,6 +73,11 @@ class Reading:
         return Log(self._source, self.place)
 
     @cached_property
+    def restrictions(self) -> tuple[Standing, ...]:
+        """What may be stored and not be answered."""
+        return in_force(self.log, "restrict")
+
+    @cached_property
     def outbox(self) -> Outbox:
         """Work waiting in the namespace."""
         return Outbox(self.connection, self.namespace)
@@ -106,7 +113,7 @@ class Reading:
         query = select(ITEMS.c.item_id, ITEMS.c.body).where(*where).order_by(ITEMS.c.ordinal, ITEMS.c.version)
         # Turns of several conversations may arrive out of step; the newest version known at the time counts.
         newest = _pairs(self.connection.execute(query))
-        found = tuple(read_item(body) for body in newest.values())
+        found = unrestricted((read_item(body) for body in newest.values()), self.restrictions)
         moment = as_of if as_of is not None else known_at
         if moment is not None:
             found = at_time(found, moment)
@@ -150,7 +157,8 @@ class Reading:
             ITEMS.c.replaced_at.is_(None),
         )
         query = query.order_by(ITEMS.c.valid_from, ITEMS.c.ordinal)
-        return tuple(read_item(body) for body in self.connection.execute(query).scalars())
+        found = (read_item(body) for body in self.connection.execute(query).scalars())
+        return unrestricted(found, self.restrictions)
 
     def turn(self, turn_id: str) -> Turn | None:
         """A turn by its id; its text is empty when it has been erased."""
@@ -236,7 +244,8 @@ class Reading:
         row = self._turn_row(turn.turn_id)
         if row is None:
             return None
-        if row[0] != content_digest(turn, self.secret):
+        # An erased turn has no digest: sent again, it is known, and what was erased does not come back.
+        if row[0] and row[0] != content_digest(turn, self.secret):
             raise TurnConflict(
                 self.place,
                 f"turn {turn.turn_id!r} is known with other content",
@@ -267,7 +276,11 @@ class Reading:
         at: datetime | None = None,
     ) -> tuple[Hit, ...]:  # fmt: skip
         """Items whose text has the words of the question, best first; ``at``: what is true then or will be."""
-        return search(self.connection, self.namespace, question, entity=entity, limit=limit, history=history, at=at)
+        # A restriction is rare: what it hides is asked for as well, and left out.
+        most = limit if not self.restrictions else limit + _MORE
+        found = search(self.connection, self.namespace, question, entity=entity, limit=most, history=history, at=at)
+        hidden = {hit.item.id for hit in found if any(each.covers(hit.item) for each in self.restrictions)}
+        return tuple(hit for hit in found if hit.item.id not in hidden)[:limit]
 
     def ruleset(self, digest: str) -> Mapping[str, str] | None:
         """The sources of a rule set: file name → text."""

@@ -222,6 +222,11 @@ class Writing(Reading):
             raise Stale(self.place, f"item {item_id!r} {seen}", "Look at it again, then repeat the edit")
         return item
 
+    def forget(self) -> None:
+        """Forget what was known, after something of it was erased, restricted or freed: it is read again."""
+        self._wrote = True
+        self._cache.forget()
+
     def finish(self) -> None:
         """Move the counters of the namespace on."""
         if self._wrote or self._head.frontier.size != self._start:
