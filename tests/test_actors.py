@@ -214,3 +214,26 @@ def test_a_key_that_was_replaced_signs_nothing_any_more(tmp_path: Path, ruleset:
             tx.log.add_checkpoint("default", report.size, stolen.checkpoint("default", report.size, report.root))
         wrong = memory.verify()
     assert any("had been replaced before" in str(each) for each in wrong.findings), wrong.lines()
+
+
+def test_a_change_of_the_key_that_was_interrupted_is_finished_by_doing_it_again(
+    tmp_path: Path, ruleset: Ruleset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "m.db"
+    for namespace in ("default", "other"):
+        with Memory.open(path, ruleset=ruleset, ner=False, namespace=namespace) as memory:
+            memory.observe("我们的预算是8万元。", said_at=AT)
+    with Memory.open(path, ruleset=ruleset, ner=False) as memory:
+        with monkeypatch.context() as broken:
+            broken.setattr("recordari.signing.os.replace", lambda *_: (_ for _ in ()).throw(OSError("power")))
+            with pytest.raises(OSError, match="power"):
+                rotate(memory.store, memory.settings)
+        lines = rotate(memory.store, memory.settings)
+    assert len(lines) == 2
+    assert not (tmp_path / "m.db.key.next").exists()
+    for namespace in ("default", "other"):
+        with Memory.open(path, ruleset=ruleset, ner=False, namespace=namespace, read_only=True) as memory:
+            report = memory.verify()
+        assert report.ok, report.lines()
+        assert report.counts["of kind key"] == 1
+        assert report.signed == report.size == 2
