@@ -137,9 +137,10 @@ def difference_lines(one: Difference) -> Iterator[str]:
     """One difference: where, what was said, and the decision of either side."""
     mark = f", {mark_of(one)}" if mark_of(one) else ""
     yield f"{one.what}{', follows' if one.follows else ''}{mark}: {one.dialogue}, turn {one.turn}: {one.text!r}"
-    for sign, decision in (("-", one.before), ("+", one.after)):
+    for sign, decision, right in (("-", one.before, one.right_before), ("+", one.after, one.right_after)):
         if decision is not None:
-            yield f"  {sign} {decision_line(decision)}"
+            label = "" if right is None else " [right]" if right else " [wrong]"
+            yield f"  {sign} {decision_line(decision)}{label}"
 
 
 def decision_line(decision: Mapping[str, Any]) -> str:

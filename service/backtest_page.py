@@ -41,7 +41,8 @@ WORDS = {
     "turn": ("turn", "第几轮"),
     "same_rules": ("rules the same", "条规则相同"),
     "more": ("more differences stand in the JSON output", "条差异见 JSON 输出"),
-    "only": ("Show only", "只显示"),
+    "right": ("right", "正确"),
+    "wrong": ("wrong", "错误"),
 }
 
 STYLE = """
@@ -153,12 +154,25 @@ def _difference(one: Difference) -> str:
     place = (one.after or one.before or {}).get("start", 0), (one.after or one.before or {}).get("end", 0)
     text = one.text
     marked = f"{escape(text[: place[0]])}<mark>{escape(text[place[0] : place[1]])}</mark>{escape(text[place[1] :])}"
-    sides = (("before", one.before), ("after", one.after))
-    decisions = "".join(f'<p>{_say(name)}: <span class="d">{_decision(said, one)}</span></p>' for name, said in sides)
+    sides = (("before", one.before, one.right_before), ("after", one.after, one.right_after))
+    decisions = "".join(
+        f'<p>{_say(name)}: <span class="d">{_decision(said, one)}</span>{_right(right)}</p>'
+        for name, said, right in sides
+    )
     css = f"is-{one.what}" + (f" is-{mark}" if mark else "")
     return (
         f'<article class="{css}"><header>{" · ".join(told)} · <code>{escape(one.dialogue)}</code> · {_say("turn")} '
         f"{one.turn}</header><p>{marked}</p>{decisions}</article>"
+    )
+
+
+def _right(right: bool | None) -> str:
+    if right is None:
+        return ""
+    return (
+        f' <span class="mended">✓ {_say("right")}</span>'
+        if right
+        else f' <span class="broken">✗ {_say("wrong")}</span>'
     )
 
 

@@ -31,7 +31,7 @@ from recordari.rules.expected import Expected
 from recordari.rules.footprint import footprint
 from recordari.rules.load import load
 from recordari.rules.ruleset import Ruleset
-from recordari.rules.tally import Tally, mark_of, read_rehearsed, rehearsed_fields
+from recordari.rules.tally import Tally, difference_lines, mark_of, read_rehearsed, rehearsed_fields
 from recordari.service.backtest_page import page
 from recordari.service.corpus import Said, corpus_digest, from_file, from_turns
 
@@ -272,8 +272,10 @@ def test_labels_tell_what_a_change_mends_and_what_it_breaks(ruleset: Ruleset) ->
     (broken,) = one(ruleset, less, said, expect=asked).differences
     (mended,) = one(less, ruleset, said, expect=asked).differences
     assert (mark_of(broken), mark_of(mended)) == ("broken", "mended")
+    assert [line.rpartition(" ")[2] for line in difference_lines(broken)][1:] == ["[right]", "[wrong]"]
     (unsaid,) = one(ruleset, less, said).differences
     assert mark_of(unsaid) is None
+    assert not any(line.endswith("]") for line in difference_lines(unsaid))
 
 
 def test_labels_of_the_end_mark_the_differences_on_the_way(ruleset: Ruleset) -> None:
