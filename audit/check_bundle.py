@@ -205,6 +205,7 @@ class Check:
         self.erased: list[str] = []
         self.counts: Counter[str] = Counter()
         self.missing: dict[tuple[int, str], str] = {}  # (record, field) → hash
+        self.taken: dict[str, int] = {}  # item version → the record that erased it
         self.erasures: dict[tuple[int, str], tuple[int, str]] = {}  # (record, field) → record, ground
         self.said: dict[str, tuple[int, str | None]] = {}  # turn → record, hash
         self.promised: dict[str, tuple[int, str | None]] = {}  # item version → record, hash
@@ -372,6 +373,10 @@ class Check:
             for number, names in content["fields"]:
                 for name in names:
                     self.erasures.setdefault((number, name), (seq, content["ground"]))
+            for _, item, version in content.get("versions", ()):
+                self.taken[f"{item}/{version}"] = seq
+            for version in values.get("keeps", ()):  # vouched for here, since the decision's own value went
+                self.promised[f"{version['id']}/{version['version']}"] = (seq, digest_of(version))
         elif kind == "rewrite" and content.get("outcome") == "accepted":
             self.answers.setdefault(content["item"], set()).add(values.get("answer"))
         elif kind == "key":
@@ -500,6 +505,8 @@ class Check:
             self.counts["item versions"] += 1
             place = f"items.jsonl:{number}"
             plain = {name: value for name, value in item.items() if name not in REWORDED}
+            if key in self.taken:
+                self.wrong(place, f"item {key} was erased by decision {self.taken[key]}, but is still there")
             if key in self.promised:
                 seq, digest = self.promised[key]
                 if digest is not None and digest_of(item) != digest:

@@ -8,7 +8,7 @@ from typing import Protocol
 from .merkle import KEPT_LEVELS, Frontier, root_of
 
 _LEVELS = (*reversed(KEPT_LEVELS), 0)
-_BLOCK = 256  # hashes fetched at once; at every level they lie under one hash of the level above
+_BLOCK = 16  # hashes fetched at once; at every level but the highest they lie under one hash of the level above
 
 
 class KeepsSubtrees(Protocol):

@@ -21,6 +21,8 @@ from .signatures import Signatures
 from .strict import read_strictly
 from .written import Items, plain
 
+SUBTREES_AT_ONCE = 256  # kept roots that are read together
+
 
 class KeptCheckpoint(Protocol):
     """A checkpoint with the columns beside it."""
@@ -87,6 +89,7 @@ class _Check:
         self.counts: Counter[str] = Counter()
         self.kinds: Counter[str] = Counter()
         self.values = 0
+        self.subtrees: dict[int, Mapping[int, bytes]] = {}  # level → some kept roots, from the next number on
         self.missing: dict[tuple[int, str], str] = {}  # (seq, field) → hash in the record
         self.erasures: dict[tuple[int, str], tuple[int, str]] = {}
         self.stored = stored
@@ -204,7 +207,7 @@ class _Check:
             leaf = leaf_hash(_bytes_of(row.record))
             if leaf != row.leaf:
                 self.wrong(row.seq, "altered", "the record does not have the hash it was stored with")
-            if tree.size & 255 == 255:
+            if tree.size & 15 == 15:
                 self._subtrees(tree.frontier(), leaf)
             tree.append(leaf)
             if tree.size in sizes:
@@ -217,8 +220,9 @@ class _Check:
     def _subtrees(self, frontier: Frontier, leaf: bytes) -> None:
         """The full subtrees that are kept for short proofs; a log of an older version has none."""
         for level, number, root in frontier.completed(leaf):
-            kept = self.log.subtrees(self.namespace, level, number, number + 1)
-            if kept.get(number, root) != root:
+            if number % SUBTREES_AT_ONCE == 0:
+                self.subtrees[level] = self.log.subtrees(self.namespace, level, number, number + SUBTREES_AT_ONCE)
+            if self.subtrees.get(level, {}).get(number, root) != root:
                 self.wrong(-1, "frontier", f"the subtree {number} of {1 << level} records is not the one that is kept")
 
     def _record(self, row: StoredRow) -> None:

@@ -221,7 +221,7 @@ class PrivateRow(Row, table=True):
 
 
 class SubtreeRow(Row, table=True):
-    """The root of a full subtree of 256 or 65,536 records: proofs out of a long log need a few rows only."""
+    """The root of a full subtree of 16, 256, 4096 or 65,536 records: proofs out of a long log need a few rows only."""
 
     __tablename__ = "subtrees"
     namespace: str = _key()

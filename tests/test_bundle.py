@@ -225,6 +225,27 @@ def test_all_proofs_are_those_that_are_asked_for_one_by_one() -> None:
         assert list(all_proofs(leaves)) == [inclusion_proof(leaves, each) for each in range(size)]
 
 
+def test_what_was_erased_is_not_in_a_bundle_and_its_ground_is(
+    tmp_path: Path, ruleset: Ruleset, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from recordari.audit.check_bundle import main
+
+    with Memory.open(tmp_path / "m.db", ruleset=ruleset, ner=False) as memory:
+        memory.observe(SAID[0][1], said_at=SAID[0][2], entity="client-17", turn_id="t-0")
+        memory.observe("我的电话是13700004173。", said_at=SAID[1][2], entity="client-17", turn_id="t-1")
+        (phone,) = memory.items(slot="phone")
+        export(memory, tmp_path / "before")
+        memory.erase(phone.id, ground="gdpr-17-1-b", actor="dpo")
+        export(memory, tmp_path / "after")
+    assert main([str(tmp_path / "after")]) == 0
+    assert "on ground gdpr-17-1-b" in capsys.readouterr().out
+    whole = b"".join(each.read_bytes() for each in (tmp_path / "after").rglob("*") if each.is_file())
+    assert b"13700004173" not in whole
+    shutil.copy(tmp_path / "before" / "items.jsonl", tmp_path / "after" / "items.jsonl")
+    assert main([str(tmp_path / "after")]) == 1
+    assert "was erased by decision" in capsys.readouterr().out
+
+
 def test_every_kind_of_store_can_be_exported(
     memory: Memory, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
