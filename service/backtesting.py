@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,7 +64,7 @@ def backtest(asked: Asked) -> int:
     dialogues, bad = _dialogues(asked)
     tally = Tally(compare(before, after), corpus_digest(dialogues))
     key = key_of(before.digest, after.digest, tally.corpus, runtime_digest(installed() if asked.ner else ()))
-    kept = Kept(asked.state or _place(key), key, fresh=asked.fresh)
+    kept = Kept(asked.state or _place(key), key, fresh=asked.fresh, needed=asked.state is not None)
     try:
         run(before, after, dialogues, kept, workers=asked.workers, ner=asked.ner)
     except KeyboardInterrupt:
@@ -115,10 +115,11 @@ def _tell(tally: Tally, asked: Asked) -> None:
 class Kept:
     """The dialogues that are done, one line each in a file that the next run goes on with; removed in the end.
 
-    The first line names the two rule sets, the corpus and the runtime: the results of others are not read.
+    The first line names the two rule sets, the corpus and the runtime: the results of others are not read. A file that
+    nobody asked for (``needed``) is done without where it cannot be written.
     """
 
-    def __init__(self, path: Path | None, key: str, *, fresh: bool) -> None:
+    def __init__(self, path: Path | None, key: str, *, fresh: bool, needed: bool = True) -> None:
         self.done: dict[int, dict[str, Any]] = {}
         self._path = path
         self._key = key
@@ -126,8 +127,9 @@ class Kept:
             self._read(path)
         self._stream = None
         if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._stream = path.open("w", encoding="utf-8")
+            with nullcontext() if needed else suppress(OSError):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._stream = path.open("w", encoding="utf-8")
             self._line({"key": key})
             for number, fields in self.done.items():
                 self._line([number, fields])

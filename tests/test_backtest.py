@@ -33,6 +33,7 @@ from recordari.rules.load import load
 from recordari.rules.ruleset import Ruleset
 from recordari.rules.tally import Tally, difference_lines, mark_of, read_rehearsed, rehearsed_fields
 from recordari.service.backtest_page import page
+from recordari.service.backtesting import Kept
 from recordari.service.corpus import Said, corpus_digest, from_file, from_turns
 
 RECORDARI = str(Path(sys.executable).with_name("recordari"))
@@ -321,6 +322,14 @@ def test_a_tally_counts_by_slot_and_rule_and_survives_being_kept(ruleset: Rulese
     assert read_rehearsed(json.loads(json.dumps(rehearsed_fields(found)))) == found
 
 
+def test_the_order_of_the_dialogues_changes_no_count(ruleset: Ruleset, corpus: list[Dialogue[Said]]) -> None:
+    less = without(ruleset, "capture.budget")
+    one_way, other_way = tally(ruleset, less, corpus), tally(ruleset, less, corpus[::-1])
+    assert one_way.total["changed"]
+    assert (one_way.total, one_way.by_slot, one_way.by_rule) == (other_way.total, other_way.by_slot, other_way.by_rule)
+    assert sorted(map(repr, one_way.differences)) == sorted(map(repr, other_way.differences))
+
+
 def test_the_page_needs_nothing_from_elsewhere_and_escapes_what_was_said(ruleset: Ruleset) -> None:
     nasty = 'The <script>alert(1)</script> budget is $9,000 & "more".'
     made = tally(ruleset, without(ruleset, "capture.budget"), [Dialogue("<b>d</b>", turns(nasty))])
@@ -429,6 +438,14 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path: Path, ruleset: Ru
     fresh = backtest(*given)
     assert "going on" not in fresh.stderr
     assert fresh.stdout == again.stdout
+
+
+def test_a_place_for_what_is_done_that_cannot_be_written_stops_only_who_asked_for_it(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("no folder", encoding="utf-8")
+    Kept(blocked / "state.jsonl", "key", fresh=False, needed=False).close()
+    with pytest.raises(OSError, match="file"):
+        Kept(blocked / "state.jsonl", "key", fresh=False)
 
 
 def test_what_another_corpus_left_behind_is_not_taken(tmp_path: Path, ruleset: Ruleset) -> None:
