@@ -109,7 +109,7 @@ def plan_for(tx: Reading, target: Target) -> Plan:
     """Everything that holds what is meant."""
     target.check()
     if target.items:
-        return gather(tx, target.items)
+        return gather(tx, [_known(tx, each) for each in target.items])
     if target.conversation is not None:
         turns = turns_where(tx, conversation=target.conversation)
         return gather(tx, items_of(tx, turns), turns)
@@ -121,12 +121,23 @@ def plan_for(tx: Reading, target: Target) -> Plan:
     return gather(tx, items, theirs | turns_about(tx, str(entity)), names=theirs, entity=entity)
 
 
+def _known(tx: Reading, given: str) -> str:
+    """The id of an item, or of one that an erasure took before; ErasureError when there never was one."""
+    found = tx.item_id(given) or given
+    if tx.item(found) is None:
+        before = (read_record(row.record).content for row in tx.log.records_of(tx.log.acts("erase")))
+        gone = {item for content in before for _, item, _ in content.get("versions", ())}
+        if not any(item.startswith(given) for item in gone):
+            raise ErasureError(f"no item {given!r}. Ids stand in the output of recordari items --json")
+    return found
+
+
 def preview(house: House, target: Target) -> Erased:
     """What would go: counts and ids. OnHold when a hold forbids it."""
     with house.store.reading(house.namespace) as tx:
         plan = plan_for(tx, target)
         refuse_held(tx, plan, target.entity)
-    return _told(target.scope, plan)
+    return told(target.scope, plan)
 
 
 def erase(house: House, target: Target, *, ground: str, actor: str, now: datetime | None = None) -> Erased:
@@ -146,10 +157,11 @@ def erase(house: House, target: Target, *, ground: str, actor: str, now: datetim
 
     why = Grounds(ground.strip(), target.scope, actor)
     record = carry_out(house, planned, why, now=now)
-    return _told(target.scope, found[0], record, house.store.scrub())
+    return told(target.scope, found[0], record, house.store.scrub())
 
 
-def _told(scope: str, plan: Plan, record: int | None = None, scrubbed: bool = True) -> Erased:
+def told(scope: str, plan: Plan, record: int | None = None, scrubbed: bool = True) -> Erased:
+    """The outcome of an erasure for whoever asked for it."""
     return Erased(scope, plan.counts(), tuple(plan.items), tuple(plan.turns), record, scrubbed)
 
 

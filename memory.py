@@ -404,11 +404,25 @@ class Memory(Reader):
         what would go. ErasureError without ground and actor, OnHold when a legal hold forbids it."""
         from .erasing import Target, erase, preview
 
-        ids = tuple(self.item(each).id for each in items)
-        target = Target(ids, entity, slot, qualifier, conversation)
+        target = Target(items, entity, slot, qualifier, conversation)
         return preview(self._house(), target) if dry_run else erase(
             self._house(), target, ground=ground, actor=actor, now=at
         )  # fmt: skip
+
+    def certificate(self, record: int) -> dict[str, Any]:
+        """What proves an erasure to others, by the number of its record: ids, no values; ErasureError for another."""
+        from .certificates import certificate
+
+        return certificate(self._house(), record)
+
+    def reapply(self, certificates: Iterable[str], *, actor: str, public_key: str | None = None) -> list[Erased]:
+        """After a restore: erase again what certificates (JSON) name. CertificateError when one does not prove itself
+        under the key of the log, and then nothing is erased."""
+        from .certificates import keys_of, read_certificate, reapply
+
+        keys = keys_of(self._house(), public_key)
+        proven = [read_certificate(each, self.namespace, keys) for each in certificates]
+        return reapply(self._house(), proven, actor=actor)
 
     def hold(self, on: On, target: str, *, ground: str, actor: str) -> int:
         """Keep an item, an entity or a conversation from being erased or swept; the number to release it by."""

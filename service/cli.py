@@ -39,6 +39,8 @@ app = typer.Typer(
 )
 AUDIT = "The ledger of decisions: verify it, sign a checkpoint."
 app.add_typer(later(".audit_commands", help=AUDIT), name="audit")
+app.add_typer(later(".hold_commands", help="Legal holds: what must not be erased."), name="hold")
+app.add_typer(later(".restrict_commands", help="Restrictions: what stays stored and is not answered."), name="restrict")
 app.add_typer(later(".rule_commands", help="Rule files: write, check, test, try and compare them."), name="rules")
 
 
@@ -258,6 +260,45 @@ def approve(
 
 
 @app.command()
+def erase(
+    items: Annotated[list[str] | None, typer.Argument(help="Items to erase.")] = None,
+    entity: Annotated[str | None, typer.Option(help="All that is about this entity, and its conversations.")] = None,
+    slot: Annotated[str | None, typer.Option(help="Of the entity, only this field.")] = None,
+    qualifier: Annotated[str | None, typer.Option(help="Of the field, only what has this label.")] = None,
+    conversation: Annotated[str | None, typer.Option(help="Everything said in this conversation.")] = None,
+    ground: Annotated[str, typer.Option("--ground", help="On what ground: gdpr-17-1-b …; stands in the log.")] = "",
+    actor: Annotated[str, typer.Option("--actor", envvar="RECORDARI_ACTOR", help="Who does it.")] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    certificate: Annotated[Path | None, typer.Option("--certificate", help="File for the certificate.")] = None,
+    export: Annotated[
+        list[Path] | None, typer.Option("--export", help="An exported bundle to be made anew without it; repeatable.")
+    ] = None,
+    reapply: Annotated[
+        list[Path] | None, typer.Option("--reapply", help="After a restore: a certificate to apply again; repeatable.")
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option("--from", help="After a restore: a store whose erasures are applied again.")
+    ] = None,
+    public_key: Annotated[
+        str | None,
+        typer.Option("--public-key", help="Key to check certificates with, if not the one beside the store."),
+    ] = None,
+    store: Store = None,
+    namespace: Namespace = None,
+    json: Json = False,
+) -> None:
+    """Destroy what is remembered, so that no byte of it is left; the log keeps the proof, not the value."""
+    from ..erasing import Target
+    from . import erasure
+
+    asked = erasure.Asked(ground, actor, dry_run=dry_run, yes=yes, certificate=certificate, exports=export or [])
+    target = Target(tuple(items or ()), entity, slot, qualifier, conversation)
+    again = erasure.Again(reapply or [], source, public_key)
+    raise typer.Exit(erasure.run(store, namespace, target, asked, again, as_json=json))
+
+
+@app.command()
 def replay(store: Store = None, namespace: Namespace = None, json: Json = False) -> None:
     """Decide everything again, from stored features and from stored text, and compare with the record."""
     from .answers import show_replay
@@ -310,9 +351,12 @@ def told(error: Exception) -> int:
         return WRONG_USE
     from ..actors import ActorError
     from ..audit.checkpoint import NoteError
+    from ..certificates import CertificateError
+    from ..erasing import ErasureError
     from .opening import UnknownNamespace
 
-    if isinstance(error, IntakeError | SettingsError | EditError | ActorError | NoteError | UnknownNamespace):
+    refused = IntakeError | SettingsError | EditError | ActorError | NoteError | UnknownNamespace
+    if isinstance(error, refused | ErasureError | CertificateError):
         print(error, file=sys.stderr)
         return WRONG_USE
     if isinstance(error, RuleError):

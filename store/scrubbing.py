@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+from typing import Any
 
 from sqlalchemy import Engine, delete, select
-from sqlalchemy.exc import SQLAlchemyError
 
 from .tables import OUTBOX
 
@@ -50,8 +50,14 @@ def _sqlite(engine: Engine) -> bool:
 def _postgresql(engine: Engine) -> bool:
     """VACUUM FULL writes tables and indexes to new files; ANALYZE lets go of values kept as statistics. The log of the
     server keeps old pages until its segments are used again: nothing here reaches those, nor replicas and backups."""
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.exec_driver_sql(f"VACUUM (FULL, ANALYZE) {', '.join(TABLES)}")
-        with contextlib.suppress(SQLAlchemyError):  # only who may: the server does it by itself within minutes
-            connection.exec_driver_sql("CHECKPOINT")
+    raw = engine.raw_connection()
+    driver: Any = raw.driver_connection
+    try:
+        driver.autocommit = True  # VACUUM runs in no transaction
+        driver.execute(f"VACUUM (FULL, ANALYZE) {', '.join(TABLES)}")
+        with contextlib.suppress(Exception):  # only who may; the server does it by itself within minutes
+            driver.execute("CHECKPOINT")
+    finally:
+        driver.autocommit = False
+        raw.close()
     return True
