@@ -146,7 +146,14 @@ def _garbled(seen: View, book: Book, place: Place) -> bool:
     beside = (
         seen.low[max(0, place.start - 2) : place.start].strip()[-1:] + seen.low[place.end : place.end + 2].strip()[:1]
     )
-    # "one million one million": where the next words are a scale, the numeral was cut in the wrong place.
+    # "one million one million": two figures in words with nothing between them are one that nobody can read.
+    at = seen.position(place)
+    for one, two in zip(seen.places[max(0, at - 1) : at + 1], seen.places[max(1, at) : at + 2], strict=False):
+        if {one.kind, two.kind} <= {"money", "number"} and one.end <= two.start:
+            spelled = not any(char.isdigit() for char in one.mention.text + two.mention.text)
+            if spelled and seen.low[one.end : two.start].isspace():
+                return True
+    # Where the next words are a scale, the numeral was cut in the wrong place.
     unread = book.lex.said["unreadable"].match(seen.low[place.end : place.end + 12])
     return unread is not None or (place.kind != "quantity" and any(sign in "×÷✕✖" for sign in beside))
 

@@ -96,7 +96,9 @@ def _triggered(rule: Rule, seen: View, place: Place, around: Frame, within: int)
         return rule.trigger.search(around.predicate.lower()) is not None
     if where == "around":
         # The raw clause side before the value too: peeling takes off words like "due on".
-        raw = seen.low[max(around.segment.start, place.start - within) : place.start]
+        walls = [p.end for p in seen.within(around.segment.start, place.start) if p.wall or p.kind == "number"]
+        own = walls if around.label and not around.inherited else []  # "the budget is X and the fee is Y"
+        raw = seen.low[max([around.segment.start, place.start - within, *own]) : place.start]
         return any(rule.trigger.search(part) for part in (around.label.lower(), around.predicate.lower(), raw))
     if where == "clause":
         return rule.trigger.search(seen.low, around.segment.start, around.segment.end) is not None
