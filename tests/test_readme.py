@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from recordari.rules.schema import KINDS
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("README.md", "README.zh.md")
 
@@ -61,6 +63,8 @@ def test_the_pages_on_rules_show_the_same_in_both_languages() -> None:
     for mark in (r"^#+ ", r"^\| `", r"^recordari [a-z ]+"):
         found = [re.findall(mark, page, re.MULTILINE) for page in (english, chinese)]
         assert found[0] == found[1], mark
+    for kind in KINDS:
+        assert f"\n| `{kind}` | " in english, kind
 
 
 def test_the_commands_of_the_rules_page_do_what_it_says(tmp_path: Path) -> None:
