@@ -206,6 +206,7 @@ class Check:
         self.counts: Counter[str] = Counter()
         self.missing: dict[tuple[int, str], str] = {}  # (record, field) → hash
         self.taken: dict[str, int] = {}  # item version → the record that erased it
+        self.unnamed = False  # an erasure of the first days named no item versions
         self.erasures: dict[tuple[int, str], tuple[int, str]] = {}  # (record, field) → record, ground
         self.said: dict[str, tuple[int, str | None]] = {}  # turn → record, hash
         self.promised: dict[str, tuple[int, str | None]] = {}  # item version → record, hash
@@ -370,6 +371,9 @@ class Check:
 
     def act(self, seq: int, kind: str, content: Any, values: Any) -> None:
         if kind == "erase":
+            if not content["ground"].strip():
+                self.wrong(f"record {seq}", "personal values were erased and no ground is named")
+            self.unnamed |= "versions" not in content
             for number, names in content["fields"]:
                 for name in names:
                     self.erasures.setdefault((number, name), (seq, content["ground"]))
@@ -392,7 +396,8 @@ class Check:
                     raise Wrong("a key of an actor has another name than its own")
                 told[each["key"]] = half
         signed = record.get("signed")
-        person = content.get("features", {}).get("source") == "person"
+        person = content.get("features", {}).get("source") == "person" or kind in {"hold_legal", "restrict"}
+        person = person or (kind == "erase" and content.get("scope") != "retention")
         if signed:
             public: bytes | None = {**(told or {}), **(self.actors or {})}.get(signed["key"])
             rest = {name: value for name, value in record.items() if name != "signed"}
@@ -522,7 +527,7 @@ class Check:
             last[item["id"]] = digest_of(plain)
         for key in sorted(set(self.promised) - seen):
             seq, digest = self.promised[key]
-            if digest is not None:
+            if digest is not None or not (key in self.taken or self.unnamed):
                 self.wrong(f"record {seq}", f"item {key}, which this decision wrote, is not in the bundle")
 
     def grounds(self) -> None:

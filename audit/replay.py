@@ -107,21 +107,32 @@ def replay_extraction(
     decide: Callable[[Turn, str], Sequence[Decision]],
     *,
     runtime: str,
-    absorb: Callable[[Sequence[MemoryItem]], None] = lambda items: None,
+    absorb: Callable[[Sequence[MemoryItem]], None] | None = None,
 ) -> Replayed:
     """Decide the stored turns again, one after another, and compare the content of the decisions.
 
     ``turn_of`` gives the turn of an id, None when its text was erased or the decision was a person's or a sweep's.
     ``decide(turn, ruleset)`` decides in a fresh, throw-away state that remembers the turns before; it raises
     LookupError when it does not have the rule set. ``absorb`` gets the item versions that a decision wrote which
-    cannot be replayed, so that the state can follow.
+    cannot be replayed, so that the state can follow; without it all that comes later may rest on what is missing. So it
+    may from the first restriction on: what was hidden then is not hidden here.
     """
     differences: list[Difference] = []
     skipped: dict[int, str] = {}
     compared = 0
     shaky = False  # something earlier is erased: from here on a difference proves nothing
     ids = _Ids(), _Ids()
-    decisions = (each for each in logged if each[0].decides)
+    restricted = 0  # the first record of a restriction
+
+    def deciding() -> Iterable[Logged]:
+        nonlocal restricted
+        for each in logged:
+            if each[0].decides:
+                yield each
+            elif each[0].kind == "restrict":
+                restricted = restricted or each[0].seq
+
+    decisions = deciding()
     done: dict[str, int] = {}  # turn → where it was decided
     for turn_id, group in groupby(decisions, key=lambda each: str(each[0].content["turn_id"])):
         entries = list(group)
@@ -133,8 +144,10 @@ def replay_extraction(
             skipped |= {record.seq: "its turn was decided before" for record, _ in entries}
             continue
         done[turn_id] = first
+        gone = False
         try:
             turn = turn_of(turn_id)
+            gone = turn is None
             now = None if turn is None else decide(turn, was[0].ruleset)
             why = "the text is erased, or there never was one"
         except LookupError as missing:
@@ -145,14 +158,18 @@ def replay_extraction(
             now, why = None, "the turn cannot be decided"
         if now is None:
             shaky |= any("written" in record.hashes and "written" not in private for record, private in entries)
-            absorb([item for record, private in entries for item in written(record, private)])
+            if absorb is None:
+                shaky |= gone
+            else:
+                absorb([item for record, private in entries for item in written(record, private)])
             for (record, _), decision in zip(entries, was, strict=True):
                 skipped[record.seq] = why
                 ids[0].introduce(decision)
                 ids[1].introduce(decision)
             continue
         compared += len(entries)
-        standing: Standing = "rests on erased" if shaky else "differs"
+        hidden = restricted and first > restricted
+        standing: Standing = "rests on erased" if shaky or hidden else "differs"
         if any(decision.runtime != runtime for decision in was):
             standing = "other runtime"
         if len(now) != len(was):

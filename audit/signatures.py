@@ -70,10 +70,10 @@ class Signatures:
                 self.changed.append(record.seq)
         if record.signed is not None:
             self._signed(record, text, told)
-        elif record.by_person and self._listed is not None:
+        elif (record.by_person or by_actor(record)) and self._listed is not None:
             since = self._listed.seq
             self._wrong(record.seq, "actor", f"a person did this and nobody signed it; actors are listed since {since}")
-        elif record.by_person:
+        elif record.by_person or by_actor(record):
             self._counts["acts of people, unsigned"] += 1
         if told is not None:
             self._listed = told
@@ -103,3 +103,10 @@ class Signatures:
         for key, seq in sorted(self.strangers.items(), key=lambda each: each[1]):
             said.append(f"key {key} signed from record {seq} on and is not on the list of actors that was given")
         return tuple(said)
+
+
+def by_actor(record: Record) -> bool:
+    """True for what only a person does to the store: a hold, a restriction, an erasure that no retention class asks."""
+    return record.kind in ("hold_legal", "restrict") or (
+        record.kind == "erase" and record.content.get("scope") != "retention"
+    )
