@@ -167,7 +167,7 @@ def test_a_check_finds_its_siblings_too(tmp_path: Path, check: str, excerpt: str
     assert [p for p in found(written(tmp_path / "good", apart)) if p.check == check] == []
 
 
-LOCKED = {"changed-silently", "version-lowered", "deleted", "lock-behind", "not-read"}
+LOCKED = {"older-override", "changed-silently", "version-lowered", "deleted", "lock-behind", "not-read"}
 
 
 @pytest.mark.parametrize("check", [c for c in CHECKS if c.id not in LOCKED], ids=lambda check: check.id)
@@ -195,6 +195,19 @@ def test_a_locked_folder_shows_changes_deletions_and_a_lock_behind(tmp_path: Pat
         assert [problem.check for problem in found(folder)] == [check]
     capture.unlink()
     assert [problem.check for problem in found(folder)] == ["deleted"]
+
+
+def test_an_override_that_has_grown_old_is_told(tmp_path: Path) -> None:
+    below = written(tmp_path / "below", "version: 5\nchangelog: [{version: 5, note: n}]\n")
+    above = tmp_path / "above"
+    above.mkdir()
+    for version, checks in ((4, ["older-override"]), (6, [])):
+        text = BASE["capture"].replace("version: 1", f"version: {version}")
+        note = f"changelog: [{{version: {version}, note: n}}]\n"
+        (above / "capture.budget.yaml").write_text(text + note, encoding="utf-8")
+        told = lint_folders([below, above], packs=False)[1]
+        assert [problem.check for problem in told] == checks
+        assert all(Path(problem.file).parent == above for problem in told)
 
 
 def test_a_file_that_cannot_be_read_is_found_beside_the_others(tmp_path: Path) -> None:

@@ -13,6 +13,21 @@ from .base import Found, LintCheck
 from .private import personal
 
 
+class OlderOverride(LintCheck):
+    """A file of one's own that overrides a rule has a higher version than the rule below it; an older one is idle."""
+
+    id = "older-override"
+    severity = "warning"
+    zh = "自己目录里改写某条规则的文件，版本要高于下层的规则；较旧的不算数。"
+    bad = "# the shipped rule has come to version 5 meanwhile\nversion: 4\n"
+    good = "version: 6\nchangelog: [{version: 6, note: Ours again.}]\n"
+
+    def whole(self, ruleset: Ruleset) -> Iterator[Problem]:
+        for note in ruleset.notes:
+            file, _, said = note.rpartition(": ")
+            yield Problem(file, 1, 1, said, "Compare the two, and raise its version above the other.")
+
+
 class NoOwner(LintCheck):
     """Every rule names who answers for it: an auditor asks a person, not a file."""
 
