@@ -175,3 +175,34 @@ def test_an_item_version_has_one_form_whatever_zone_its_times_were_given_in() ->
 def test_a_short_salt_is_refused() -> None:
     with pytest.raises(RecordError, match="32 are needed"):
         commitment("entity", b"short", '"x"')
+
+
+@pytest.mark.parametrize(
+    ("fields", "does", "kind"),
+    [
+        ({"action": "IGNORE", "reason": "small_talk"}, None, "ignore"),
+        ({"action": "SUPERSEDE", "reason": "update_stated"}, None, "supersede"),
+        ({"action": "HOLD", "reason": "needs_approval"}, None, "hold"),
+        ({"action": "RETRACT", "reason": "withdrawn"}, None, "retract"),
+        ({"action": "RETRACT", "reason": "expired"}, None, "expire"),
+        ({"action": "ADD", "reason": "stated"}, "approve", "approve"),
+        ({"action": "SUPERSEDE", "reason": "correction_explicit"}, "correct", "correct"),
+        ({"action": "RETRACT", "reason": "withdrawn"}, "reject", "reject"),
+        ({"action": "RETRACT", "reason": "withdrawn", "ordinal": 1}, "reject", "retract"),
+    ],
+)
+def test_a_record_has_the_kind_of_what_was_decided_or_of_what_a_person_did(
+    fields: dict[str, object], does: str | None, kind: str
+) -> None:
+    from recordari.audit.record import DECISIONS
+
+    made = Decision.model_validate({"turn_id": "t", "turn": 0, "ordinal": 0, "rule": "r@1", **fields})
+    assert decision_entry(made, does=does).kind == kind
+    assert kind in DECISIONS
+
+
+@pytest.mark.parametrize(("former", "kind"), [("decision", "decision"), ("erasure", "erase"), ("polish", "rewrite")])
+def test_what_the_first_stores_called_a_kind_is_still_read(former: str, kind: str) -> None:
+    text, _ = sealed(Entry(former, {}), namespace="n", seq=0, recorded_at=NOON, salts=random_salts)
+    assert read_record(text).kind == kind
+    assert read_record(text).decides is (former == "decision")
