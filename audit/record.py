@@ -32,7 +32,7 @@ DECISIONS = (
 )  # fmt: skip
 ACTS = (
     "rewrite", "rewrite_refused", "erase", "restrict", "hold_legal", "rule_publish", "rule_promote", "rule_override",
-    "rule_rollback", "actors", "key", "export", "verify", "read",
+    "rule_rollback", "phantom", "actors", "key", "export", "verify", "read",
 )  # fmt: skip
 DECIDES = frozenset((*DECISIONS, "decision"))
 # What the first stores called them; still read.

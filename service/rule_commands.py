@@ -9,10 +9,12 @@ from typing import Annotated, Literal
 import typer
 
 from .options import Lang, NoPacks, Rules
+from .release_commands import releases
 from .trial_commands import trials
 
 app = typer.Typer(rich_markup_mode=None)
 app.add_typer(trials)
+app.add_typer(releases)
 words = typer.Typer(rich_markup_mode=None, help="Word lists as CSV.", no_args_is_help=True)
 app.add_typer(words, name="words")
 

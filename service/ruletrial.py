@@ -30,7 +30,7 @@ def test(
     if own and not folders:
         print("--own needs a folder: it leaves the tests of the shipped packs out", file=sys.stderr)
         return WRONG_USE
-    chosen = frozenset(_of_folders(ruleset, folders)) if own else None
+    chosen = frozenset(of_folders(ruleset, folders)) if own else None
     gathered = Coverage(ruleset)
     report = check(
         ruleset, Memory.rehearsal(ruleset=ruleset, ner=False).trial, rule=rule, rules=chosen,
@@ -55,7 +55,7 @@ def test(
     return FOUND if report.failures else 0
 
 
-def _of_folders(ruleset: Ruleset, folders: Sequence[Path]) -> list[str]:
+def of_folders(ruleset: Ruleset, folders: Sequence[Path]) -> list[str]:
     """The ids of the rules that lie in these folders."""
     inside = [str(folder).rstrip("/") for folder in folders]
     return [
