@@ -40,6 +40,10 @@ class Wrong(Exception):
     """One thing that is wrong."""
 
 
+class Misuse(Exception):
+    """The verifier was asked for something that cannot be."""
+
+
 # ---------------------------------------------------------------- canonical JSON
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object whose names stand there once."""
@@ -163,7 +167,7 @@ def read_key(line: str) -> tuple[str, bytes]:
     parts = line.strip().split("+", 2)
     raw = decoded(parts[2]) if len(parts) == 3 else b""
     if len(raw) != 33 or raw[:1] != b"\x01" or key_id(parts[0], raw[1:]).hex() != parts[1]:
-        raise Wrong(f"no verifier key: {line.strip()[:80]}")
+        raise Misuse(f"no verifier key: {line.strip()[:80]}")
     return parts[0], raw[1:]
 
 
@@ -243,14 +247,23 @@ class Check:
         except (OSError, ValueError, KeyError, TypeError) as wrong:
             raise Unreadable(f"{self.folder}: no bundle ({wrong}). Give the folder that `audit export` made") from None
         self.origin = self.manifest["origin"]
-        self.files()
-        self.read_notes()
-        self.records()
-        self.heads()
-        self.turns()
-        self.items()
-        self.grounds()
-        self.gone()
+        steps = (
+            self.files, self.read_notes, self.records, self.heads, self.turns, self.items, self.grounds, self.gone
+        )  # fmt: skip
+        for step in steps:
+            try:
+                step()
+            except (
+                ArithmeticError,
+                AttributeError,
+                LookupError,
+                RecursionError,
+                TypeError,
+                ValueError,
+                Wrong,
+            ) as wrong:
+                # a file of another form than ours: a finding, and the other parts are checked
+                self.wrong(step.__name__, f"cannot be checked to the end: {type(wrong).__name__}: {wrong}")
 
     def files(self) -> None:
         """Every file is the one of the manifest, and none stands beside them."""
@@ -438,7 +451,7 @@ class Check:
             given = listed[-1]
         name, public = read_key(given)
         if name != self.origin:
-            raise Wrong(f"the public key is of {name}, this log is signed by {self.origin}")
+            raise Misuse(f"the public key is of {name}, this log is signed by {self.origin}")
         if not CRYPTOGRAPHY:
             self.remarks.append("signatures are NOT checked: install the package `cryptography`")
             return
@@ -594,7 +607,7 @@ def main(arguments: list[str] | None = None) -> int:
     except (Unreadable, OSError, UnicodeDecodeError) as wrong:
         print(wrong, file=sys.stderr)
         return 3
-    except Wrong as wrong:
+    except Misuse as wrong:
         print(wrong, file=sys.stderr)
         return 2
     if options.json:

@@ -101,10 +101,12 @@ def proof_of(memory: Memory, seq: int) -> int:
 
 def new_actor(name: str, role: str, key: Path | None, store: str | None) -> int:
     """Put a person on the list of actors of a store."""
-    from ..actors import FILE, add_actor, key_file
+    from ..actors import FILE, ActorError, add_actor, key_file
     from ..settings import Settings
 
     settings = Settings()
+    if settings.actors is None and "://" in (store or settings.store):
+        raise ActorError("RECORDARI_ACTORS: not set, and a database server has no folder. Name the file of the list")
     listed = settings.actors if settings.actors is not None else Path(store or settings.store).with_name(FILE)
     place = key if key is not None else key_file(listed, name)
     made = add_actor(listed, name, role, place)

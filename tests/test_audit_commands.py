@@ -49,6 +49,11 @@ def test_a_person_is_put_on_the_list_once(house: Path) -> None:
     assert oct((house / "actor-Rosa Example.key").stat().st_mode)[-3:] == "600"
 
 
+def test_a_database_server_has_no_folder_for_the_list(house: Path) -> None:
+    url = "postgresql+psycopg://nobody@localhost/none"
+    assert "RECORDARI_ACTORS" in run(house, "audit", "actor", "Lin", "--role", "x", "--store", url, code=2)
+
+
 def test_questions_are_answered_for_people_and_for_programs(house: Path) -> None:
     (change,) = rows(run(house, "audit", "changes", "--json"))
     assert change["author"] == "Rosa Example"

@@ -225,6 +225,27 @@ def test_all_proofs_are_those_that_are_asked_for_one_by_one() -> None:
         assert list(all_proofs(leaves)) == [inclusion_proof(leaves, each) for each in range(size)]
 
 
+@pytest.mark.parametrize("line", ["[]", "7", "{", '{"record": 7}', '{"record": "{}", "private": []}', "[" * 5000])
+@pytest.mark.parametrize("name", ["records.jsonl", "turns.jsonl", "items.jsonl"])
+def test_a_line_of_another_form_is_a_finding_not_a_crash(
+    bundle: Path, name: str, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from recordari.audit.check_bundle import main
+
+    path = bundle / name
+    path.write_text(line + "\n" + path.read_text(encoding="utf-8"), encoding="utf-8", newline="\n")
+    assert main([str(bundle)]) == 1
+    assert "wrong: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"bundle": 2, "namespace": "n", "size": 0}', "\xff"])
+def test_a_folder_with_a_strange_manifest_is_no_bundle(tmp_path: Path, text: str) -> None:
+    from recordari.audit.check_bundle import main
+
+    (tmp_path / "manifest.json").write_text(text, encoding="latin-1")
+    assert main([str(tmp_path)]) == 3
+
+
 def test_what_was_erased_is_not_in_a_bundle_and_its_ground_is(
     tmp_path: Path, ruleset: Ruleset, capsys: pytest.CaptureFixture[str]
 ) -> None:
