@@ -18,6 +18,7 @@ from .capture_file import CaptureFile
 from .gates import GateFile
 from .induction_file import InductionFile
 from .policy import PolicyFile
+from .retention_file import RetentionFile
 from .slots import SlotFile
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ KINDS: dict[str, type[RuleFile]] = {
     "grammar": GrammarFile,
     "induction": InductionFile,
     "policy": PolicyFile,
+    "retention": RetentionFile,
     "slot": SlotFile,
     "vocabulary": VocabularyFile,
 }

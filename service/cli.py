@@ -299,6 +299,25 @@ def erase(
 
 
 @app.command()
+def sweep(
+    at: Annotated[str | None, typer.Option("--at", help="What is due at this time (ISO 8601; default: now).")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many items and turns of each class.")] = 1000,
+    actor: Annotated[str | None, typer.Option("--actor", help="Who does it, if a person does.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what is due.")] = False,
+    store: Store = None,
+    namespace: Namespace = None,
+    rules: Rules = None,
+    json: Json = False,
+) -> None:
+    """Erase what has been kept for as long as its retention class says; what is on hold stays."""
+    from .erasure import show_swept
+    from .opening import editing
+
+    with editing(store, namespace, rules) as memory:
+        show_swept(memory, at, limit, actor, dry_run=dry_run, as_json=json)
+
+
+@app.command()
 def replay(store: Store = None, namespace: Namespace = None, json: Json = False) -> None:
     """Decide everything again, from stored features and from stored text, and compare with the record."""
     from .answers import show_replay

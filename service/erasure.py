@@ -6,7 +6,8 @@ import json
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 from ..certificates import CertificateError, all_of
@@ -133,6 +134,25 @@ def _told(done: Erased) -> None:
     if not done.scrubbed:
         told = "another process is reading, so old pages are still in the file"
         print(f"{told}: the next command that writes, once it has ended, cleans them", file=sys.stderr)
+
+
+def show_swept(
+    memory: Memory, at: str | None, limit: int, actor: str | None, *, dry_run: bool, as_json: bool
+) -> None:  # fmt: skip
+    """Sweep and say what went of each class, and what no class covers."""
+    from ..intake import moment_of
+    from ..sweeping import unclassed
+
+    moment = moment_of(at, "--at") or datetime.now(UTC)
+    for each in memory.sweep(at=moment, limit=limit, actor=actor, dry_run=dry_run):
+        if as_json:
+            emit(asdict(each))
+            continue
+        by = f", record {each.record}" if each.record is not None else ""
+        more = "; more is due, run it again" if each.more else ""
+        print(f"{each.retention}: {each.items} items, {each.turns} turns {'due' if dry_run else 'erased'}{by}{more}")
+    if left := unclassed(House(memory.store, memory.namespace, memory.settings), memory.ruleset):
+        print(f"no retention class covers {', '.join(left)}: what is there stays", file=sys.stderr)
 
 
 def remake(memory: Memory, folder: Path) -> None:

@@ -7,14 +7,17 @@ what was decided about it. Records, decisions and turns stay as bare facts, so t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import ColumnElement, Table, and_, delete, insert, or_, select, update
 
+from ..model import MemoryItem
 from . import search
+from .codec import read_item
 from .reading import Reading
 from .scrubbing import SCRUB
 from .standing import standing
@@ -118,27 +121,30 @@ def turns_about(tx: Reading, entity: str) -> set[str]:
     return {turn for turn, body in tx.connection.execute(query) if json.loads(body).get("entity") == entity}
 
 
-def due_items(tx: Reading, slots: Iterable[str], before: datetime, limit: int) -> list[str]:
-    """Items of some slots that were last written before a time, the oldest first."""
+def due_items(
+    tx: Reading, slots: Iterable[str], before: datetime, limit: int, held: Callable[[MemoryItem], bool]
+) -> list[str]:  # fmt: skip
+    """Items of some slots that were last written before a time and are not ``held``, the oldest first."""
     query = (
-        select(ITEMS.c.item_id)
+        select(ITEMS.c.body)
         .where(_mine(ITEMS, tx), ITEMS.c.replaced_at.is_(None), ITEMS.c.slot.in_(list(slots)))
         .where(ITEMS.c.written_at < stamp(before))
         .order_by(ITEMS.c.written_at, ITEMS.c.row)
-        .limit(limit)
     )
-    return list(tx.connection.execute(query).scalars())
+    with tx.connection.execute(query.execution_options(yield_per=1000)) as rows:
+        free = (item.id for item in map(read_item, rows.scalars()) if not held(item))
+        return list(islice(free, limit))
 
 
-def due_turns(tx: Reading, before: datetime, limit: int) -> list[str]:
-    """Turns that were received before a time and still have their text, the oldest first."""
+def due_turns(tx: Reading, before: datetime, limit: int, held: set[str]) -> list[str]:
+    """Turns that were received before a time, still have their text and are not ``held``, the oldest first."""
     query = (
         select(TURNS.c.turn_id)
         .where(_mine(TURNS, tx), TURNS.c.text.is_not(None), TURNS.c.received_at < stamp(before))
         .order_by(TURNS.c.received_at, TURNS.c.turn_id)
-        .limit(limit)
     )
-    return list(tx.connection.execute(query).scalars())
+    with tx.connection.execute(query.execution_options(yield_per=1000)) as rows:
+        return list(islice((turn for turn in rows.scalars() if turn not in held), limit))
 
 
 def slots_stored(tx: Reading) -> list[str]:

@@ -23,12 +23,13 @@ READS: dict[str, tuple[str, ...]] = {
     "grammar": ("expect",),
     "induction": ("remembers", "does", "reason"),
     "policy": ("gives",),
+    "retention": (),
     "slot": ("remembers", "does", "reason"),
     "vocabulary": ("expect",),
 }
 WANTED = 2  # positive and negative tests each: one example is an anecdote
-# A vocabulary of the labels or words of other rules is tested by those rules.
-TESTED_ELSEWHERE = frozenset({"vocabulary"})
+# A vocabulary of the labels or words of other rules is tested by those rules; no sentence tests how long it is kept.
+TESTED_ELSEWHERE = frozenset({"retention", "vocabulary"})
 
 
 def is_negative(test: InlineTest) -> bool:

@@ -1,0 +1,112 @@
+"""Retention: what has been kept for as long as its class says is erased by a sweep, a bounded number at a time.
+
+Each sweep leaves one record a class, of kind ``erase``, whose ground names the class; holds are exempt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from .erasing import ErasureError, Grounds, House, carry_out
+from .model import utc
+from .rules.retention_file import RetentionFile, classes_of, kept_since
+from .rules.ruleset import Ruleset
+from .store.erasing import Plan, due_items, due_turns, gather, slots_stored, turns_about, turns_where
+from .store.reading import Reading
+from .store.standing import Standing, in_force
+
+TURNS = "turns"  # beside the slots of a class: what was said
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What one sweep erased of a class; ``more``: there is more that is due."""
+
+    retention: str
+    items: int
+    turns: int
+    record: int | None
+    more: bool
+
+
+def sweep(
+    house: House, ruleset: Ruleset, *, at: datetime, limit: int = 1000, actor: str | None = None, dry_run: bool = False
+) -> list[Swept]:  # fmt: skip
+    """Erase what is due ``at`` a time, at most ``limit`` items and turns of each class; what is held stays.
+
+    ErasureError for a time that has not come yet: nothing is kept too long by a slip of the pen, but much would go.
+    """
+    if at > datetime.now(UTC):
+        raise ErasureError(f"{utc(at)} has not come yet: a sweep erases what is due, not what will be")
+    spans, said = classes_of(ruleset.of(RetentionFile))
+    done: list[Swept] = []
+    with house.store.reading(house.namespace) as tx:
+        stored = slots_stored(tx)
+    for name in sorted(spans):
+        slots = [slot for slot in stored if _class(ruleset, slot) == name]
+        before = kept_since(spans[name], at)
+        found = _due(house, slots, before, limit, with_turns=name == said)
+        if not (found.items or found.turns):
+            continue
+        record = None
+        if not dry_run:
+            why = Grounds(f"retention:{name}", "retention", actor, {"before": utc(before), "at": utc(at)})
+            record = carry_out(house, found.planned, why)
+        done.append(Swept(name, len(found.items), len(found.turns), record, found.more))
+    house.store.scrub()
+    return done
+
+
+def unclassed(house: House, ruleset: Ruleset) -> list[str]:
+    """Slots with items that no class covers: a sweep leaves them alone."""
+    spans, _ = classes_of(ruleset.of(RetentionFile))
+    with house.store.reading(house.namespace) as tx:
+        return [slot for slot in slots_stored(tx) if _class(ruleset, slot) not in spans]
+
+
+def _class(ruleset: Ruleset, slot: str) -> str | None:
+    found = ruleset.slots.get(slot.removeprefix("reported."))
+    return found.retention if found is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """Items and turns of one class that are due."""
+
+    items: Sequence[str]
+    turns: Sequence[str]
+    more: bool
+
+    def planned(self, tx: Reading) -> Plan:
+        """What holds them; a hold that came in between still counts."""
+        holds = in_force(tx.log, "hold_legal")
+        kept = _held_turns(tx, holds)
+        items = [each for each in map(tx.item, self.items) if each is not None]
+        free = [item.id for item in items if not any(hold.covers(item) for hold in holds)]
+        # Each by its own class: the words stay as long as theirs says, though an item of them has gone.
+        return gather(tx, free, [turn for turn in self.turns if turn not in kept], texts=False)
+
+
+def _due(house: House, slots: Sequence[str], before: datetime, limit: int, *, with_turns: bool) -> _Due:
+    with house.store.reading(house.namespace) as tx:
+        holds = in_force(tx.log, "hold_legal")
+        items = due_items(tx, slots, before, limit + 1, lambda item: any(hold.covers(item) for hold in holds))
+        turns = due_turns(tx, before, limit + 1, _held_turns(tx, holds)) if with_turns else []
+    return _Due(items[:limit], turns[:limit], len(items) > limit or len(turns) > limit)
+
+
+def _held_turns(tx: Reading, holds: Sequence[Standing]) -> set[str]:
+    """Turns that a hold keeps: those it is on, and those that say something of what it is on."""
+    held: set[str] = set()
+    for hold in holds:
+        if not hold.target:
+            continue
+        if hold.on == "conversation":
+            held |= turns_where(tx, conversation=hold.target)
+        elif hold.on == "entity":
+            held |= turns_where(tx, principal=hold.target) | turns_about(tx, hold.target)
+        else:
+            held |= set(gather(tx, [hold.target]).turns)
+    return held
