@@ -27,6 +27,7 @@ from .rules.decide import decide, suggested
 from .rules.engine import Preference, RuleEngine, engine_for
 from .rules.load import load
 from .rules.ruleset import Ruleset
+from .serving import Serving
 from .settings import Settings
 from .store.codec import proposal_digest
 from .store.engine import Store
@@ -70,6 +71,7 @@ class Memory(Reader):
         self.signer = signer
         self._ner = ner
         self._rehearsing = rehearsing
+        self.serving = Serving(self, self._beside, ner=ner, follows=not rehearsing)
         self._ledger = Ledger(derived_salts(REHEARSAL_SECRET) if rehearsing else random_salts)
         self._kept = False  # the rule set and the runtime are in the store
         self._written: list[range] = []  # records of the log that wait for their commit
@@ -134,9 +136,11 @@ class Memory(Reader):
 
     def take(self, incoming: Incoming) -> Receipt:
         """Take one turn that has been checked."""
-        found = self.scan(incoming)
+        version, found = self.serving.version, self.scan(incoming)
         self._written.clear()
         with self.store.writing(self.namespace) as tx:
+            if self.serving.refresh(tx) != version:
+                found = self.scan(incoming)
             receipt = self._write(tx, incoming, found)
         self._committed()
         return receipt
@@ -145,10 +149,14 @@ class Memory(Reader):
         self, group: Iterable[tuple[int, Incoming]], told: Told | None = None
     ) -> list[tuple[int, Receipt]]:
         """Take several turns in one commit; a turn that cannot be taken is told by its number, the others stand."""
+        version = self.serving.version
         scanned = [(number, incoming, self.scan(incoming)) for number, incoming in group]
         receipts: list[tuple[int, Receipt]] = []
         self._written.clear()
         with self.store.group(self.namespace):
+            with self.store.reading(self.namespace) as now:
+                if self.serving.refresh(now) != version:
+                    scanned = [(number, incoming, self.scan(incoming)) for number, incoming, _ in scanned]
             for number, incoming, found in scanned:
                 try:
                     with self.store.writing(self.namespace) as tx:
@@ -165,8 +173,9 @@ class Memory(Reader):
         return self._scan(incoming, incoming.at)
 
     def _scan(self, said: Incoming | Turn, at: datetime) -> Scan:
+        ruleset = self.serving.by(self.namespace, said.entity)[0].ruleset
         return scan(
-            said.text, self.ruleset.extraction, said_at=at, lang=said.lang, timezone=said.timezone,
+            said.text, ruleset.extraction, said_at=at, lang=said.lang, timezone=said.timezone,
             locale=said.locale, speaker=said.speaker, ner=self._ner,
         )  # fmt: skip
 
@@ -245,9 +254,9 @@ class Memory(Reader):
         act = acting(self.store, self.namespace, self.settings, actor)
         words = text.strip() or does  # an empty text is one that was erased
         checked = read_turn({"text": words, "at": moment.isoformat(), "author": actor}, self.settings.max_turn_chars)
-        found = self.scan(checked.model_copy(update={"lang": item.language}))
         self._written.clear()
         with self.store.writing(self.namespace) as tx:
+            self.serving.refresh(tx)
             item = tx.expect_version(item.id, seen)
             said = tx.turn(item.turn_id)
             if said is None:
@@ -258,7 +267,7 @@ class Memory(Reader):
             )  # fmt: skip
             here = checked.model_copy(update={"conversation": EDITS, "entity": said.entity, "lang": item.language})
             turn = self._turn(tx, here).model_copy(update={"speaker": "person", "edit": edit})
-            receipt = self._remember(tx, turn, found, act)
+            receipt = self._remember(tx, turn, self.scan(here), act)
             check_read(receipt.decisions[0], item, text)
         self._committed()
         return receipt
@@ -272,7 +281,8 @@ class Memory(Reader):
         """What is known, the decisions, and everything they change, in one transaction; ``act`` signs an edit."""
         now = max(turn.said_at, turn.received_at)
         known = tx.known(turn.entity, turn.conversation, last_turns=LAST_TURNS, at=now)
-        outcomes, after = self.decide(turn, found, known, tx.secret)
+        decided = self.serving.decide(self.namespace, turn, found, known, tx.secret)
+        outcomes, after = decided.outcomes, decided.after
         if not self._kept:
             tx.keep_ruleset(self.ruleset.digest, self.ruleset.sources)
             tx.keep_runtime(self.runtime, runtime_facts(self._models))
@@ -290,6 +300,7 @@ class Memory(Reader):
         ]
         if act is not None:
             entries = list(act.entries(tx.log, self.namespace, entries))
+        entries += decided.phantoms
         # When it was recorded is envelope, not content: rehearsals take the turn's own time, to be reproducible.
         recorded_at = turn.received_at if self._rehearsing else datetime.now(UTC)
         rows = self._ledger.append(tx.log, self.namespace, entries, recorded_at=recorded_at)
@@ -363,6 +374,13 @@ class Memory(Reader):
         last = max((max(turn.said_at, turn.received_at) for turn in turns), default=None)
         found = tuple(items.values())
         return tuple(decisions), as_of(found, last) if last is not None else found
+
+    def _beside(self, ruleset: Ruleset) -> Memory:
+        """Another rule set over the same store, to decide with and nothing else."""
+        return Memory(
+            self.store, ruleset, namespace=self.namespace, ner=self._ner, engine="reference", settings=self.settings,
+            rehearsing=True,
+        )  # fmt: skip
 
     def _preference(self) -> Preference:
         return "durable" if self.engine.name.startswith("durable") else "reference"

@@ -404,6 +404,8 @@ class Decision(Model):
     ruleset: str = ""
     runtime: str = ""
     engine: str = ""
+    bucket: int | None = Field(None, description="While a canary runs: the place of the principal entity, of 10,000.")
+    threshold: int | None = Field(None, description="The canary has the buckets below it.")
 
 
 class Outcome(Model):

@@ -78,11 +78,19 @@ class Reader:
             return tuple(turn.turn_id for turn in tx.turns())
 
     def review(self, *, entity: str | None = None) -> tuple[tuple[MemoryItem, Decision], ...]:
-        """What is held for a person, oldest first, each with the decision that holds it."""
+        """What waits for a person, oldest first, each with the decision that wrote it: what is held, and what a release
+        wrote that was rolled back (flag ``withdrawn_release``)."""
+        from .released import WITHDRAWN, flagged
+
         with self.store.reading(self.namespace) as tx:
             held = [item for item in tx.items(entity=entity, history=True) if item.status == "held"]
-            decided = {item.id: d for item in held for d in tx.decisions_touching(item.id) if d.item == item.id}
-            return tuple((item, decided[item.id]) for item in held if item.id in decided)
+            left = [item for item, _ in flagged(tx) if entity in (None, item.entity)]
+            waits = (*held, *left)
+            decided = {item.id: d for item in waits for d in tx.decisions_touching(item.id) if d.item == item.id}
+            for item in left:
+                if (wrote := decided.get(item.id)) is not None:
+                    decided[item.id] = wrote.model_copy(update={"flags": (*wrote.flags, WITHDRAWN)})
+            return tuple((item, decided[item.id]) for item in waits if item.id in decided)
 
     # ------------------------------------------------------------ accounting for it
     def explain(self, item_id: str, *, language: Tongue = "en") -> tuple[Explanation, ...]:

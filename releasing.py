@@ -16,6 +16,7 @@ from .actors import Acting, acting
 from .audit.ledger import Ledger
 from .audit.record import Entry, Record, read_record
 from .erasing import House
+from .released import acts_of, flagged, steps_of
 from .rulefile import RuleError
 from .rules.compare import compare
 from .rules.engine import engine_for
@@ -34,16 +35,14 @@ from .rules.release import (
 )
 from .rules.ruleset import Ruleset
 from .rules.slotchange import Misfit, misfits
+from .serving import PHANTOM
 
 if TYPE_CHECKING:
-    from .model import MemoryItem
     from .store.log import Log
     from .store.reading import Reading
     from .store.writing import Writing
 
 SHORTEST = 6  # characters of a digest that may stand for it
-PHANTOM = "phantom"
-"""Kind of the record that says how a set in the shadow would have decided; nothing follows from it."""
 
 
 class ReleaseError(ValueError):
@@ -87,18 +86,6 @@ class Done:
 
 
 # ---------------------------------------------------------------- what the log says
-def _acts(log: Log, *kinds: str) -> Iterator[tuple[Record, Mapping[str, Any]]]:
-    """The records of these kinds with their private values, oldest first."""
-    for row in log.records_of(log.acts(*kinds)):
-        record = read_record(row.record)
-        yield record, record.with_private(row.private)
-
-
-def steps_of(log: Log) -> list[Step]:
-    """What was in force since when."""
-    return [Step(record.seq, record.kind, InForce.read(record.content)) for record, _ in _acts(log, *KINDS)]
-
-
 def _last_ruleset(log: Log, namespace: str) -> str | None:
     """The set that the last decision of a namespace was taken with."""
     acts = set(log.acts())
@@ -130,7 +117,7 @@ def seen_in_shadow(log: Log, namespace: str, steps: Sequence[Step]) -> tuple[int
     acts = [seq for seq in log.acts() if first < seq < stop]
     phantoms = [
         record
-        for record, _ in _acts(log, PHANTOM)
+        for record, _ in acts_of(log, PHANTOM)
         if first < record.seq < stop and record.content["candidate"] == now.candidate
     ]
     return stop - first - 1 - len(acts), phantoms
@@ -300,7 +287,7 @@ def _usable(ruleset: Ruleset) -> None:
 
 def _published(log: Log, now: InForce) -> tuple[Record, Mapping[str, Any]] | None:
     """The record that published the candidate."""
-    found = [each for each in _acts(log, "rule_publish") if each[0].content["digest"] == now.salt]
+    found = [each for each in acts_of(log, "rule_publish") if each[0].content["digest"] == now.salt]
     return found[-1] if found else None
 
 
@@ -329,30 +316,6 @@ def written_under(tx: Reading, digests: Sequence[str]) -> list[str]:
     return list(found)
 
 
-def flagged(tx: Reading) -> list[tuple[MemoryItem, int]]:
-    """Items that a withdrawn release wrote and nobody has settled since: no person edited them, they still hold; each
-    with the record of the rollback."""
-    by: dict[str, int] = {}
-    for record, _ in _acts(tx.log, "rule_rollback"):
-        for item in record.content["review"]:
-            by.setdefault(str(item), record.seq)
-    found = ((tx.item(item), seq) for item, seq in by.items())
-    return [
-        (item, seq)
-        for item, seq in found
-        if item is not None and item.status in ("current", "scheduled") and not _settled(tx, item.id, seq)
-    ]
-
-
-def _settled(tx: Reading, item_id: str, since: int) -> bool:
-    for decision in tx.decisions_touching(item_id):
-        if decision.features.get("source") == "person":
-            seqs = tx.decision_seqs(decision.turn_id)
-            if decision.ordinal < len(seqs) and seqs[decision.ordinal] > since:
-                return True
-    return False
-
-
 def status(house: House, *, samples: int = 5) -> dict[str, Any]:
     """What is in force, how the candidate did in the shadow, what was done, what waits for review; JSON-ready."""
     with house.store.reading(house.namespace) as tx:
@@ -364,7 +327,7 @@ def status(house: House, *, samples: int = 5) -> dict[str, Any]:
                 "seq": record.seq, "at": record.recorded_at, "kind": record.kind, "who": _who(record, content),
                 "why": content["why"], "releases": content["releases"],
             }
-            for record, content in _acts(tx.log, *KINDS)
+            for record, content in acts_of(tx.log, *KINDS)
         ]  # fmt: skip
         by = Counter(_place(record.content) for record in phantoms)
         return {

@@ -16,7 +16,7 @@ Judge = Callable[[Mapping[str, str]], Verdict]
 Standing = Literal["differs", "other runtime", "rests on erased"]
 
 # Under which conditions a decision was made, not what was decided. The two engines agree by law.
-CONDITIONS = ("engine", "runtime")
+CONDITIONS = ("bucket", "engine", "runtime", "threshold")
 # Ids depend on the secret of the namespace; two replays under two secrets must compare equal.
 REFERENCES = ("item", "target", "rested_on", "derived_from")
 

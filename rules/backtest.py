@@ -153,7 +153,7 @@ class Backtest(Generic[S]):
             scan = self.before.read(turn)
             captured = capture(turn, scan, self.before.ruleset) if turn.edit is None else None
             outcomes, after = self.before.decide(turn, scan, known, captured)
-            old = [_decision(each, known) for each in outcomes]
+            old = [decision_told(each, known) for each in outcomes]
             other_scan = self._other_scan(turn, scan)
             alike = self._captured_alike(turn, scan, other_scan)
             if together and alike and self.reach.same_decisions and not self._watching.parted:
@@ -162,7 +162,7 @@ class Backtest(Generic[S]):
                 continue
             other_known = known if together else two.known(turn)
             others, other_after = self.after.decide(turn, other_scan, other_known, captured if alike else None)
-            new = [_decision(each, other_known) for each in others]
+            new = [decision_told(each, other_known) for each in others]
             if together and not (_same(old, new) and after == other_after and _written(outcomes) == _written(others)):
                 two = one.copy()
             one.take(turn, outcomes, known, after)
@@ -242,7 +242,7 @@ def _written(outcomes: Sequence[Outcome]) -> list[MemoryItem]:
     return [item for outcome in outcomes for item in outcome.written]
 
 
-def _decision(outcome: Outcome, known: Known) -> dict[str, Any]:
+def decision_told(outcome: Outcome, known: Known) -> dict[str, Any]:
     """What of a decision is compared and shown; items are named by what they say, for their ids differ."""
     found = outcome.decision
     target = next((item for item in known.items if item.id == found.target), None) if found.target else None

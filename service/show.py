@@ -14,6 +14,7 @@ from rich.text import Text
 from ..audit.report import Report
 from ..intake import Incoming
 from ..model import Decision, MemoryItem, Receipt, Refused, Scan
+from ..released import WITHDRAWN
 from .batch import item_fields
 from .streams import emit
 
@@ -115,6 +116,8 @@ def show_review(waiting: Sequence[tuple[MemoryItem, Decision]], *, as_json: bool
         console.print(Text.assemble((f"{item.id[:12]} v{item.version}", "bold"), f"  {item.entity}: {item.sentence}"))
         console.print(Text(f"    said by {item.asserted_by}, {day(item.said_at)}: {item.surface}", "dim"))
         console.print(decision_line(decision))
+        if WITHDRAWN in decision.flags:
+            console.print(Text("    a release that was rolled back wrote it: confirm, correct or reject it", "magenta"))
 
 
 def show_edit(receipt: Receipt, *, as_json: bool = False) -> None:

@@ -41,6 +41,11 @@ _SUBTREES = Statement(
     .where(SUBTREES.c.namespace == bindparam("namespace"), SUBTREES.c.level == bindparam("level"))
     .where(SUBTREES.c.number >= bindparam("first"), SUBTREES.c.number < bindparam("stop"))
 )
+_LATEST = Statement(
+    select(func.max(ACTS.c.seq))
+    .where(ACTS.c.namespace == bindparam("namespace"))
+    .where(ACTS.c.kind >= bindparam("low"), ACTS.c.kind < bindparam("high"))
+)
 _LAST = Statement(select(func.max(RECORDS.c.seq)).where(RECORDS.c.namespace == bindparam("namespace")))
 
 
@@ -274,6 +279,12 @@ class Log:
         if kinds:
             query = query.where(ACTS.c.kind.in_(kinds))
         return tuple(self._connection.execute(query.order_by(ACTS.c.seq)).scalars())
+
+    def latest(self, family: str) -> int | None:
+        """The number of the last record that is no decision and whose kind begins so; None when there is none."""
+        high = family[:-1] + chr(ord(family[-1]) + 1)
+        ((last,),) = _LATEST.all(self._connection, namespace=self._namespace, low=family, high=high)
+        return None if last is None else int(last)
 
     def records_of(self, seqs: Iterable[int]) -> tuple[KeptRow, ...]:
         """Single records by their numbers, in order."""
