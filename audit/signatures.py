@@ -48,6 +48,10 @@ def signature_holds(public: bytes, signature: str, record: str) -> bool:
     return True
 
 
+SIGNED = frozenset({"actors", "erase", "hold_legal", "restrict"})
+"""Kinds of record, beside what people do to items, under which a signature is looked for."""
+
+
 class Signatures:
     """Checks the records of one log, in order. ``outside``: the keys of a list that did not come from the log."""
 

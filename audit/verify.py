@@ -17,7 +17,7 @@ from .record import DECIDES, SALT_BYTES, Beside, Record, RecordError, domain_of,
 from .report import Erased as Erased
 from .report import Finding as Finding
 from .report import Report as Report
-from .signatures import Signatures
+from .signatures import SIGNED, Signatures
 from .strict import read_strictly
 from .written import Items, plain
 
@@ -247,7 +247,7 @@ class _Check:
             else:
                 self.clock = record.recorded_at
             self._meaning(record, private)
-            if record.signed is not None or record.by_person or record.kind == "actors":
+            if record.kind in SIGNED or record.signed is not None or record.by_person:
                 self.signatures.read(record, row.record, private)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as wrong:
             # well hashed, but not written by this code

@@ -132,8 +132,8 @@ def _told(done: Erased) -> None:
     if done.record is not None:
         print(f"erased by record {done.record}", file=sys.stderr)
     if not done.scrubbed:
-        told = "another process is reading, so old pages are still in the file"
-        print(f"{told}: the next command that writes, once it has ended, cleans them", file=sys.stderr)
+        told = "old pages are still in the file: somebody is reading it, or there is no room to write it anew"
+        print(f"{told}. The next command that writes tries again", file=sys.stderr)
 
 
 def show_swept(

@@ -191,11 +191,15 @@ class Store:
 
     def scrub(self) -> bool:
         """Clean the places where erased data still lies (free pages, the write-ahead log, dead rows), where an erasure
-        left them so. False when somebody else is reading: then the old pages stay until it is done again."""
+        left them so. False when it cannot be done now, because somebody else is reading or there is no room: what was
+        erased stays erased, and its old pages until this is done again."""
         from .scrubbing import scrub
 
-        with self._writer, self._errors():
-            return scrub(self._engine)
+        try:
+            with self._writer, self._errors():
+                return scrub(self._engine)
+        except StoreError:
+            return False
 
     def close(self) -> None:
         """Close all connections. The last one to leave an SQLite database folds its write-ahead log in."""

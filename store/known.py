@@ -214,14 +214,22 @@ class Cache:
         if self.restrictions is None:
             self.restrictions = in_force(Log(source, ""), "restrict")
         items, history = (unrestricted(some, self.restrictions) for some in principal.at(at))
-        talk = self.conversation(source, conversation)
+        talk, wishes = self.conversation(source, conversation), principal.wishes
         first = talk.next_ordinal - min(last_turns, _RECENT_TURNS)
+        if self.restrictions:
+            hidden = {(each.on, each.target) for each in self.restrictions}
+            wishes = tuple(
+                wish for wish in wishes
+                if not hidden & {("entity", wish.entity), ("conversation", wish.said.conversation)}
+            )  # fmt: skip
+            if hidden & {("entity", entity), ("conversation", conversation)}:  # nor is what was just said about it used
+                return Known(items=items, history=history, wishes=wishes)
         return Known(
             items=items,
             history=history,
             recent=tuple(said for said in talk.recent if said.turn >= first),
             proposals=tuple(each for each in talk.proposals if each.turn >= first),
-            wishes=principal.wishes,
+            wishes=wishes,
         )
 
 

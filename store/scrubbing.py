@@ -11,6 +11,7 @@ from .tables import OUTBOX
 
 SCRUB = "scrub"  # the kind of work that an erasure leaves in the outbox, in its own transaction
 
+PATIENCE = 30_000  # milliseconds that PostgreSQL waits for those who read
 # What PostgreSQL rewrites: every table from which erasing takes rows or values.
 TABLES = (
     "private_values", "items", "decisions", "turns", "proposals", "wishes", "outbox", "search_terms", "search_texts",
@@ -54,10 +55,12 @@ def _postgresql(engine: Engine) -> bool:
     driver: Any = raw.driver_connection
     try:
         driver.autocommit = True  # VACUUM runs in no transaction
+        driver.execute(f"SET lock_timeout = {PATIENCE}")
         driver.execute(f"VACUUM (FULL, ANALYZE) {', '.join(TABLES)}")
         with contextlib.suppress(Exception):  # only who may; the server does it by itself within minutes
             driver.execute("CHECKPOINT")
     finally:
+        driver.execute("RESET lock_timeout")
         driver.autocommit = False
         raw.close()
     return True

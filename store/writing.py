@@ -220,6 +220,10 @@ class Writing(Reading):
         if item is None or item.version != version:
             seen = "is unknown" if item is None else f"has version {item.version}, not {version}"
             raise Stale(self.place, f"item {item_id!r} {seen}", "Look at it again, then repeat the edit")
+        for each in self.restrictions:
+            if each.covers(item):
+                wrong = f"item {item_id!r} is restricted by record {each.seq}"
+                raise Stale(self.place, wrong, "`recordari restrict lift` ends a restriction")
         return item
 
     def forget(self) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from recordari.actors import ActorError, add_actor
+from recordari.audit.ledger import Ledger
 from recordari.erasing import ErasureError, OnHold
 from recordari.memory import Memory, NotFoundError
 from recordari.rules.ruleset import Ruleset
+from recordari.service.forgery import superuser
+from recordari.store.errors import Stale
 
 GROUND = "gdpr-17-1-b"
 ACTOR = "ines"
@@ -275,3 +280,70 @@ def test_another_process_forgets_what_was_erased_and_what_is_restricted(place: s
         one.erase(entity=CLIENT, ground=GROUND, actor=ACTOR)
         assert not other.observe("预算再加三万", said_at="2026-03-18T11:01:00+08:00", **more).items
         verified(other)
+
+
+def test_a_restricted_item_is_not_edited(memory: Memory) -> None:
+    talk(memory)
+    email = memory.items(slot="email")[0]
+    memory.restrict("item", email.id, ground="gdpr-18-1-a", actor=ACTOR)
+    with pytest.raises(Stale, match="restricted"):
+        memory.correct(email.id, "hao@example.org", actor=ACTOR, seen_version=email.version)
+
+
+# ---------------------------------------------------------------- who answers for it
+def test_where_actors_are_listed_an_erasure_bears_a_signature(tmp_path: Path, ruleset: Ruleset) -> None:
+    path = tmp_path / "m.db"
+    with Memory.open(path, ruleset=ruleset, ner=False) as memory:
+        talk(memory)
+        add_actor(tmp_path / "actors.yaml", "ines", "data protection", tmp_path / "actor-ines.key")
+        with pytest.raises(ActorError):
+            memory.erase(entity=CLIENT, ground=GROUND, actor="nobody")
+        assert memory.items()
+        number = memory.hold("conversation", "c", ground="case 7", actor="ines")
+        memory.release("hold_legal", number, ground="closed", actor="ines")
+        memory.erase(entity=CLIENT, ground=GROUND, actor="ines")
+        report = memory.verify()
+        assert report.ok, report.lines()
+        assert report.counts["signatures of actors"] == 4  # the list itself, hold, release, erasure
+
+
+def test_where_actors_are_listed_an_unsigned_erasure_is_a_finding(tmp_path: Path, ruleset: Ruleset) -> None:
+    with Memory.open(tmp_path / "m.db", ruleset=ruleset, ner=False) as memory:
+        talk(memory)
+        add_actor(tmp_path / "actors.yaml", "ines", "data protection", tmp_path / "actor-ines.key")
+        memory.hold("conversation", "d", ground="case 7", actor="ines")
+        with memory.store.writing(memory.namespace) as tx:
+            now = datetime.now(UTC)
+            Ledger().erase(tx.log, memory.namespace, {0: ["qualifier"]}, ground=GROUND, actor="x", recorded_at=now)
+        assert "actor" in {finding.code for finding in memory.verify().findings}
+
+
+# ---------------------------------------------------------------- what hides behind an erasure
+def spoilt(tmp_path: Path, ruleset: Ruleset, *statements: str) -> list[str]:
+    """What the verifier says after one item was erased and somebody used the occasion."""
+    path = tmp_path / "m.db"
+    with Memory.open(path, ruleset=ruleset, ner=False) as memory:
+        talk(memory)
+        memory.erase(item_in(memory, "phone", "13712348765"), ground=GROUND, actor=ACTOR)
+    with superuser(path) as database:
+        for statement in statements:
+            assert database.execute(statement).rowcount > 0
+        database.commit()
+    with Memory.open(path, ruleset=ruleset, ner=False, read_only=True) as memory:
+        return [f"{finding.code} {finding.message}" for finding in memory.verify().findings]
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("DELETE FROM items WHERE slot = 'phone'", "versions were counted"),
+        ("UPDATE items SET body = replace(body, '8761234', '8761235') WHERE slot = 'phone'", "not as it was written"),
+        ("UPDATE turns SET text = CAST('x' AS BLOB) WHERE turn_id = 'c-5'", "still has it"),
+        ("UPDATE turns SET text = NULL WHERE turn_id = 'c-0'", "no decision erased"),
+    ],
+)  # fmt: skip
+def test_what_is_changed_under_cover_of_an_erasure_is_found(
+    tmp_path: Path, ruleset: Ruleset, statement: str, told: str
+) -> None:
+    findings = spoilt(tmp_path, ruleset, statement)
+    assert any(told in each for each in findings), findings
