@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .intake import moment_of
 from .model import Decision, MemoryItem
@@ -15,6 +17,7 @@ from .store.engine import Store
 if TYPE_CHECKING:
     from .audit.explain import Explanation, Tongue
     from .audit.verify import Report
+    from .recall.rank import Hit, Recalled
 
 
 class NotFoundError(LookupError):
@@ -65,12 +68,42 @@ class Reader:
         with self.store.reading(self.namespace) as tx:
             return tx.place_history(item.entity, item.slot, item.qualifier)
 
-    def recall(self, query: str, *, entity: str | None = None, top: int = 10) -> tuple[tuple[float, MemoryItem], ...]:
-        """Items true now or later whose words match the query, best first; one Chinese character is enough."""
+    def recall(self, question: str, **asked: Any) -> tuple[Hit, ...]:
+        """Items that answer a question, best first; one Chinese character is enough. Takes what ``answer`` takes."""
+        return self.answer(question, **asked).hits
+
+    def answer(
+        self,
+        question: str,
+        *,
+        entity: str | None = None,
+        slots: Iterable[str] | None = None,
+        without: Iterable[str] = (),
+        history: bool = False,
+        at: str | datetime | None = None,
+        as_of: str | datetime | None = None,
+        top: int = 10,
+    ) -> Recalled:
+        """The same with its account: how the question was read, each term of each score, what filters took out.
+
+        ``at`` is when it is asked (default: the present), ``as_of`` when it must have been true; ``without`` are
+        classes of personal data that must not be shown. QuestionError: the question names a time that cannot be read.
+        """
+        from .recall.question import book_of, understand
+        from .recall.rank import Filters, recall
+        from .store.lookup import newest
+
+        given, then = moment_of(at, "at"), moment_of(as_of, "as_of")
         with self.store.reading(self.namespace) as tx:
-            return tuple(
-                (hit.score, hit.item) for hit in tx.search(query, entity=entity, limit=top, at=datetime.now(UTC))
-            )
+            # A clock that is slow makes nothing unsaid.
+            last = None if given is not None else newest(tx.connection, tx.namespace)
+            now = given if given is not None else max(filter(None, (datetime.now(UTC), last)))
+            asked = understand(question, now, self.ruleset)
+            if then is not None:
+                asked = replace(asked, as_of=then)
+            only = None if slots is None else frozenset(slots)
+            filters = Filters(entity, only, frozenset(without), history)
+            return recall(tx, asked, book_of(self.ruleset), filters, top)
 
     def turn_ids(self) -> tuple[str, ...]:
         """Ids of all turns, by conversation and place in it."""

@@ -142,19 +142,29 @@ def history(item: str, store: Store = None, namespace: Namespace = None, json: J
 
 @app.command()
 def recall(
-    query: str,
+    question: str,
     store: Store = None,
     namespace: Namespace = None,
     entity: Annotated[str | None, typer.Option(help="Only what is about this entity.")] = None,
+    slot: Annotated[list[str] | None, typer.Option(help="Only this slot; may be repeated.")] = None,
+    without: Annotated[
+        list[str] | None, typer.Option("--without", help="Class of personal data not to be shown; may be repeated.")
+    ] = None,
+    at: Annotated[str | None, typer.Option("--at", help="When it is asked (ISO 8601; default: now).")] = None,
+    as_of: Annotated[str | None, typer.Option("--as-of", help="What was true at this time (ISO 8601).")] = None,
+    history: Annotated[bool, typer.Option("--history", help="What was superseded or ended, too.")] = False,
     top: Annotated[int, typer.Option(min=1, max=100, help="How many at most.")] = 10,
     json: Json = False,
 ) -> None:
-    """Full-text search over what is remembered; one Chinese character is enough."""
+    """What is remembered that answers a question; one Chinese character is enough."""
     from .opening import reading
-    from .show import show_hits
+    from .recalled import show_answer
 
     with reading(store, namespace) as memory:
-        show_hits(memory.recall(query, entity=entity, top=top), as_json=json)
+        answer = memory.answer(
+            question, entity=entity, slots=slot, without=without or (), history=history, at=at, as_of=as_of, top=top
+        )
+        show_answer(answer, as_json=json)
 
 
 @app.command()

@@ -131,18 +131,6 @@ def show_edit(receipt: Receipt, *, as_json: bool = False) -> None:
     console.print(items_table(receipt.items, receipt.turn_id))
 
 
-def show_hits(hits: Sequence[tuple[float, MemoryItem]], *, as_json: bool = False) -> None:
-    """Print search results, best first."""
-    if as_json:
-        for score, item in hits:
-            emit({"score": f"{score:.4f}", **item_fields(item)})
-        return
-    if not hits:
-        console.print(Text("nothing found", "dim"))
-    for score, item in hits:
-        console.print(Text(f"{score:6.2f}  ", "dim"), Text(item.sentence), Text(f"  {item.id[:12]}", "dim"), sep="")
-
-
 def show_explanation(explanation: Any, *, as_json: bool = False) -> None:
     """Print an explanation."""
     parts = explanation if isinstance(explanation, tuple) else (explanation,)

@@ -123,5 +123,5 @@ def test_namespaces_share_a_store_and_nothing_else(place: str, ruleset: Ruleset)
         assert other.items() == ()
         other.observe("预算9万元", said_at=at)
         assert [item.canonical for item in other.items()] == ["90000 CNY"]
-        assert [item.canonical for _, item in other.recall("预算8万")] == ["90000 CNY"]
+        assert [hit.item.canonical for hit in other.recall("预算8万")] == ["90000 CNY"]
         assert other.verify().ok

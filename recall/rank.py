@@ -1,0 +1,240 @@
+"""Ranking: what each route proposes, fused by reciprocal rank and weighed with importance and age; every term kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from ..model import MemoryItem
+from ..rules.labels import is_han
+from ..rules.slots import SlotFile
+from ..store.items import status_at
+from ..store.lookup import Place, places, read_rows, size
+from ..store.reading import Reading
+from .question import Asked, QuestionBook, label_fit
+
+ROUTES = ("exact", "range", "text")
+_SHOWN = frozenset({"current", "scheduled"})
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one route says of an item: its place there (1 the best; equals share one) and how close it is, 0 to 1."""
+
+    rank: int
+    closeness: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An item with its score, every term of it (already weighed), and the routes that found it."""
+
+    item: MemoryItem
+    score: float
+    similarity: float
+    importance: float
+    recency: float
+    routes: Mapping[str, Found]
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What an answer must be, decided before anything is ranked."""
+
+    entity: str | None = None
+    slots: frozenset[str] | None = None
+    without: frozenset[str] = frozenset()  # classes of personal data that must not be shown
+    history: bool = False
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """An answer: hits, the best first, the question as understood, and what it was widened by when it had missed."""
+
+    hits: tuple[Hit, ...]
+    asked: Asked
+    expanded: tuple[str, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)  # filter → how many candidates it took out
+
+
+def recall(tx: Reading, asked: Asked, book: QuestionBook, filters: Filters, top: int = 10) -> Recalled:
+    """Items that answer a question, of one namespace, at one time; nothing is written and no clock is read."""
+    search = _Search(tx, asked, book, filters)
+    hits = search.hits(asked.words)
+    expanded: tuple[str, ...] = ()
+    if not hits:
+        expanded = _other_words(asked, book)
+        hits = search.hits(" ".join(expanded)) if expanded else []
+    return Recalled(tuple(hits[:top]), asked, expanded if hits else (), search.left_out)
+
+
+class _Search:
+    """One question on its way through the routes."""
+
+    def __init__(self, tx: Reading, asked: Asked, book: QuestionBook, filters: Filters) -> None:
+        self.tx, self.asked, self.book, self.filters = tx, asked, book, filters
+        self.history = asked.history or filters.history
+        self.past = self.history or asked.as_of is not None  # superseded versions may have been true then
+        self.pool = int(book.number("pool", 50))
+        self.left_out: dict[str, int] = {}
+        self._kept: dict[str, MemoryItem | None] = {}
+
+    def hits(self, words: str) -> list[Hit]:
+        """Fused hits, the best first."""
+        text = self._text(words)
+        proposals = {"exact": self._exact(text), "range": self._range(text), "text": text}
+        wanted = self.asked.range
+        routes: dict[str, dict[str, Found]] = {}
+        items: dict[str, MemoryItem] = {}
+        for name in ROUTES:
+            kept = [(item, close) for item, close in proposals[name] if self._keeps(item)]
+            kept.sort(key=lambda each: -round(each[1], 9))
+            rank, last = 0, -1.0
+            for item, close in kept[: self.pool]:
+                if round(close, 9) != last:
+                    rank, last = rank + 1, round(close, 9)
+                shown = self._kept[item.id]
+                if shown is None or (wanted and wanted.strict and not wanted.holds(shown.value, self.asked.now)):
+                    continue
+                items[item.id] = shown
+                routes.setdefault(item.id, {})[name] = Found(rank, close)
+        weights = {name: self.book.number(f"route.{name}", 1) for name in ROUTES if proposals[name]}
+        found = [self._weighed(items[id_], by, weights) for id_, by in routes.items()]
+        return sorted(found, key=_order)
+
+    # ------------------------------------------------------------ routes
+    def _places(self, text: list[tuple[MemoryItem, float]]) -> list[Place] | None:
+        """Where items stand that a look-up may compare; None: too many, only what full text found is compared."""
+        most = self.book.number("scan_rows", 5000)
+        if self.filters.entity is None and size(self.tx.connection, self.tx.namespace) > most:
+            return None
+        return places(self.tx.connection, self.tx.namespace, self.filters.entity, history=self.past)
+
+    def _exact(self, text: list[tuple[MemoryItem, float]]) -> list[tuple[MemoryItem, float]]:
+        """Items under the slot and label asked for."""
+        found = self._places(text)
+        if found is None:
+            near = ((item, self._fit(item.slot, item.qualifier, item.entity)) for item, _ in text)
+            return [(item, fit) for item, fit in near if fit > 0]
+        scored = [(place, fit) for place in found if (fit := self._fit(place.slot, place.qualifier, place.entity)) > 0]
+        scored.sort(key=lambda each: (-each[1], -each[0].row))
+        return self._read(scored[: self.pool])
+
+    def _range(self, text: list[tuple[MemoryItem, float]]) -> list[tuple[MemoryItem, float]]:
+        """Items whose normalised value lies in the range asked for."""
+        wanted = self.asked.range
+        if wanted is None:
+            return []
+        found = self._places(text)
+        if found is None:
+            items = [item for item, _ in text]
+        else:
+            items = [item for item, _ in self._read([(place, 1.0) for place in found if place.kind == wanted.kind])]
+        inside = [item for item in items if wanted.holds(item.value, self.asked.now)]
+        return [(item, 0.5 + self._fit(item.slot, item.qualifier, item.entity) / 2) for item in inside]
+
+    def _text(self, words: str) -> list[tuple[MemoryItem, float]]:
+        """Items with the words of the question, by BM25 against the best of them."""
+        if not words:
+            return []
+        at = None if self.past else self.asked.at
+        found = self.tx.search(words, entity=self.filters.entity, limit=self.pool, history=self.past, at=at)
+        best = max((hit.score for hit in found), default=0.0)
+        return [(hit.item, hit.score / best) for hit in found] if best > 0 else []
+
+    def _read(self, scored: list[tuple[Place, float]]) -> list[tuple[MemoryItem, float]]:
+        items = read_rows(self.tx.connection, self.tx.namespace, [place.row for place, _ in scored])
+        return [(items[place.row], fit) for place, fit in scored if place.row in items]
+
+    def _fit(self, slot: str, qualifier: str, entity: str) -> float:
+        """How far slot and label are those asked for; 0 when neither is."""
+        plain = slot.removeprefix("reported.")
+        named = self.asked.slots.get(plain, 0.0) * (1.0 if plain == slot else 0.8)
+        label = label_fit(self.book, self.asked.label, qualifier, entity)
+        if not named and (not qualifier or not self.asked.label or label == 0):
+            return 0.0
+        return 0.6 * named + 0.4 * label
+
+    # ------------------------------------------------------------ filters and weights
+    def _keeps(self, item: MemoryItem) -> bool:
+        if item.id not in self._kept:
+            why, shown = self._judged(item)
+            self._kept[item.id] = shown
+            if why:
+                self.left_out[why] = self.left_out.get(why, 0) + 1
+        return self._kept[item.id] is not None
+
+    def _judged(self, item: MemoryItem) -> tuple[str, MemoryItem | None]:
+        """The filter that takes an item out, or the item with the status it has at the time asked for."""
+        if any(each.covers(item) for each in self.tx.restrictions):
+            return "restricted", None
+        plain = item.slot.removeprefix("reported.")
+        if self.filters.slots is not None and item.slot not in self.filters.slots:
+            return "slot", None
+        slot = self.book.ruleset.slots.get(plain)
+        if slot is not None and slot.personal_data in self.filters.without:
+            return "personal data", None
+        if self.asked.said is not None:
+            start, end = self.asked.said
+            if (start is not None and item.said_at < start) or (end is not None and item.said_at >= end):
+                return "time", None
+        status = status_at(item, self.asked.at)
+        if status == "held" or (status not in _SHOWN and not self.history):
+            return "status", None
+        if item.said_at > self.asked.at:
+            return "not said yet", None
+        return "", item if status == item.status else item.model_copy(update={"status": status})
+
+    def _weighed(self, item: MemoryItem, routes: Mapping[str, Found], weights: Mapping[str, float]) -> Hit:
+        k = self.book.number("fusion_rank", 1)
+        fused = sum(weights[name] / (k + found.rank) for name, found in routes.items())
+        most = sum(weight / (k + 1) for weight in weights.values())
+        close = max(found.closeness for found in routes.values())
+        slot = self.book.ruleset.slots.get(item.slot.removeprefix("reported."))
+        similarity = self._weight(item, "similarity", 0.5) * (fused / most) * close
+        matters = self._weight(item, "importance", 0.3) * importance_of(item, slot)
+        recent = self._weight(item, "recency", 0.2) * self._recency(item)
+        return Hit(item, round(similarity + matters + recent, 9), similarity, matters, recent, dict(routes))
+
+    def _weight(self, item: MemoryItem, term: str, default: float) -> float:
+        return self.book.number(f"{item.type}.{term}", self.book.number(term, default))
+
+    def _recency(self, item: MemoryItem) -> float:
+        return recency(
+            item.said_at, self.asked.now, self.book.number("full_days", 7), self.book.number("fade_months", 12)
+        )  # fmt: skip
+
+
+def importance_of(item: MemoryItem, slot: SlotFile | None) -> float:
+    """0 to 1: the item's own, or its slot's."""
+    if item.importance is not None:
+        return float(item.importance)
+    return slot.importance if slot is not None else 0.5
+
+
+def recency(said_at: datetime, now: datetime, full_days: float = 7, fade_months: float = 12) -> float:
+    """1 within ``full_days``; then it falls by one part in ``fade_months`` for every 30 days of age, down to 0."""
+    age = max(now - said_at, timedelta(0)) / timedelta(days=1)
+    return 1.0 if age <= full_days else max(0.0, 1 - age / 30 / fade_months)
+
+
+def _order(hit: Hit) -> tuple[float, float, str, int, str, str]:
+    """The best first; of equals what was said last, then the order of turns and of the text."""
+    item = hit.item
+    return -hit.score, -item.said_at.timestamp(), item.turn_id, item.start, item.slot, item.qualifier
+
+
+def _other_words(asked: Asked, book: QuestionBook) -> tuple[str, ...]:
+    """Words that mean what the question says: other labels of its concepts, other words of its slots."""
+    label = frozenset(asked.label)
+    found: dict[str, None] = {}
+    for ways in book.ways.values():
+        if any(way and label >= frozenset(way.split()) for way in ways) or any(
+            is_han(way) and way in asked.words for way in ways
+        ):
+            found.update(dict.fromkeys(ways))
+    for name in sorted(asked.slots):
+        if asked.slots[name] >= 1:
+            found.update(dict.fromkeys(book.ruleset.slots[name].words))
+    return tuple(word for word in found if word not in asked.words.split())

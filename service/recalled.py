@@ -1,0 +1,58 @@
+"""How an answer looks: each hit with the terms of its score and its routes; what it was read as and widened by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.text import Text
+
+from ..recall.rank import Hit, Recalled
+from .batch import item_fields
+from .show import console
+from .streams import emit
+
+
+def show_answer(answer: Recalled, *, as_json: bool = False) -> None:
+    """Print an answer; ``as_json``: a line for each hit, then one for the account."""
+    if as_json:
+        for hit in answer.hits:
+            emit({**score_fields(hit), **item_fields(hit.item)})
+        emit({"account": account(answer)})
+        return
+    for note in answer.asked.notes:
+        console.print(Text(note, "dim"))
+    if answer.expanded:
+        console.print(Text("nothing had these words; found by: " + ", ".join(answer.expanded), "dim"))
+    for hit in answer.hits:
+        status = "" if hit.item.status == "current" else f"  ({hit.item.status})"
+        terms = f"similarity {hit.similarity:.2f} + importance {hit.importance:.2f} + recency {hit.recency:.2f}"
+        routes = ", ".join(f"{name} {found.rank}" for name, found in hit.routes.items())
+        console.print(Text(f"{hit.score:.3f}  ", "dim"), Text(hit.item.sentence + status), sep="")
+        console.print(Text(f"       {terms}; {routes}; {hit.item.id[:12]}", "dim"))
+    if not answer.hits:
+        out = ", ".join(f"{count} by {name}" for name, count in answer.left_out.items())
+        console.print(Text("nothing found" + (f" ({out} left out)" if out else ""), "dim"))
+
+
+def score_fields(hit: Hit) -> dict[str, Any]:
+    """The score of a hit, its terms, and its place in every route that found it."""
+    terms = ("score", "similarity", "importance", "recency")
+    routes = {name: {"rank": found.rank, "closeness": f"{found.closeness:.4f}"} for name, found in hit.routes.items()}
+    return {term: f"{getattr(hit, term):.4f}" for term in terms} | {"routes": routes}
+
+
+def account(answer: Recalled) -> dict[str, Any]:
+    """How the question was read, for programs."""
+    asked = answer.asked
+    return {
+        "now": asked.now.isoformat(),
+        "as_of": asked.as_of.isoformat() if asked.as_of else None,
+        "said": [each.isoformat() if each else None for each in asked.said] if asked.said else None,
+        "slots": sorted(asked.slots, key=lambda name: (-asked.slots[name], name)),
+        "label": list(asked.label),
+        "range": asked.range.words if asked.range else None,
+        "history": asked.history,
+        "notes": list(asked.notes),
+        "expanded": list(answer.expanded),
+        "left_out": dict(answer.left_out),
+    }

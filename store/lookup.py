@@ -1,0 +1,67 @@
+"""Look-ups by place without a text index: which items stand where, and the items themselves by their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, or_, select
+
+from ..model import MemoryItem
+from .codec import read_item
+from .statements import Statement
+from .tables import ITEMS, NAMESPACES, column, unstamp
+
+_COLUMNS = (ITEMS.c.row, ITEMS.c.item_id, ITEMS.c.entity, ITEMS.c.slot, ITEMS.c.qualifier, ITEMS.c.kind)
+_NEWEST = select(*_COLUMNS).where(ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.replaced_at.is_(None))
+_LIVE = or_(ITEMS.c.status == bindparam("current"), ITEMS.c.status == bindparam("scheduled"))
+_STATUSES = {"current": "current", "scheduled": "scheduled"}
+_ALL = Statement(_NEWEST)
+_ALL_LIVE = Statement(_NEWEST.where(_LIVE))
+_OF_ENTITY = Statement(_NEWEST.where(ITEMS.c.entity == bindparam("entity")))
+_LIVE_OF_ENTITY = Statement(_NEWEST.where(ITEMS.c.entity == bindparam("entity"), _LIVE))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an item stands: everything a look-up compares before it reads the item itself."""
+
+    row: int
+    item_id: str
+    entity: str
+    slot: str
+    qualifier: str
+    kind: str
+
+
+def places(connection: Connection, namespace: str, entity: str | None, *, history: bool) -> list[Place]:
+    """The newest versions of all items of an entity (None: of the namespace); without ``history`` only those that
+    were current or scheduled at the last write."""
+    asked = {"namespace": namespace} | ({} if history else _STATUSES)
+    if entity is None:
+        found = (_ALL if history else _ALL_LIVE).all(connection, **asked)
+    else:
+        found = (_OF_ENTITY if history else _LIVE_OF_ENTITY).all(connection, **asked, entity=column(entity))
+    return [Place(*row) for row in found]
+
+
+def read_rows(connection: Connection, namespace: str, rows: Sequence[int]) -> dict[int, MemoryItem]:
+    """Items by the rows of their versions."""
+    if not rows:
+        return {}
+    query = select(ITEMS.c.row, ITEMS.c.body).where(ITEMS.c.namespace == namespace, ITEMS.c.row.in_(rows))
+    return {row: read_item(body) for row, body in connection.execute(query)}
+
+
+def size(connection: Connection, namespace: str) -> int:
+    """Item versions ever written to a namespace."""
+    query = select(NAMESPACES.c.item_rows).where(NAMESPACES.c.name == namespace)
+    return int(connection.execute(query).scalar() or 0)
+
+
+def newest(connection: Connection, namespace: str) -> datetime | None:
+    """When the item version written last came to be known; None when there is none."""
+    query = select(ITEMS.c.written_at).where(ITEMS.c.namespace == namespace, ITEMS.c.row <= size(connection, namespace))
+    written = connection.execute(query.order_by(ITEMS.c.row.desc()).limit(1)).scalar()
+    return None if written is None else unstamp(written)
