@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from recordari.erasing import ErasureError, OnHold
 from recordari.memory import Memory, NotFoundError
 from recordari.rules.ruleset import Ruleset
 from recordari.service.forgery import superuser
+from recordari.settings import Settings
 from recordari.store.errors import Stale
 
 GROUND = "gdpr-17-1-b"
@@ -347,3 +351,38 @@ def test_what_is_changed_under_cover_of_an_erasure_is_found(
 ) -> None:
     findings = spoilt(tmp_path, ruleset, statement)
     assert any(told in each for each in findings), findings
+
+
+# ---------------------------------------------------------------- what lies elsewhere
+def test_what_an_llm_was_asked_and_answered_goes_with_the_item(tmp_path: Path, ruleset: Ruleset) -> None:
+    script = Path(__file__).with_name("polish_server.py")
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        url = f"http://127.0.0.1:{server.stdout.readline().strip()}/v1"
+        folder = tmp_path / "store"
+        folder.mkdir()
+        settings = Settings(llm_url=url, llm_model="good")
+        with Memory.open(folder / "m.db", ruleset=ruleset, ner=False, settings=settings) as memory:
+            at = "2026-03-18T10:00:00+08:00"
+            memory.observe("The marketing budget of Acme is $80,000.", said_at=at, entity="matter-3")
+            memory.observe("The phone number is +1 415 555 0134.", said_at=at, entity="matter-3", conversation="d")
+            assert memory.polish(limit=1)
+            assert found_in(folder, "has a marketing budget")
+            memory.erase(memory.items(slot="budget")[0].id, ground=GROUND, actor=ACTOR)
+            assert found_in(folder, "has a marketing budget", "$80,000.", "80000 USD") == []
+            verified(memory)
+            assert [work for work, *_ in memory.polish()] == [memory.items()[0].id]  # the rest still waits
+        server.terminate()
+
+
+def test_postgresql_keeps_erased_words_in_its_write_ahead_log_alone(
+    new_postgresql: Callable[[], str], ruleset: Ruleset
+) -> None:
+    place = new_postgresql()
+    with Memory.open(place, ruleset=ruleset, ner=False) as memory:
+        talk(memory)
+        with memory.store.reading(memory.namespace) as tx:
+            folder = Path(str(tx.connection.exec_driver_sql("SHOW data_directory").scalar()))
+        memory.erase(entity=CLIENT, ground=GROUND, actor=ACTOR)
+        assert [name for name, _ in found_in(folder / "base", CLIENT, "haosijia", "龙舌兰", "970000 CNY")] == []
+        verified(memory)
