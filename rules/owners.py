@@ -96,7 +96,9 @@ def subject(view: View, segment: Segment, lex: Lexicon) -> str | None:
         if role and verb_s and not lex.said["being"].match(text.lower()[role.end() + verb_s.end() :]):
             return text[at : role.end()].lower()  # "tenant wants a lower rent"
     verb = lex.said["subject_verb"].match(text)
-    return verb["name"] if verb and not lex.said["none_named"].fullmatch(verb["name"].lower()) else None
+    if verb is None or lex.said["put_off"].match(text[verb.end() :]):  # "Closing moved to May 3" moves a date
+        return None
+    return None if lex.said["none_named"].fullmatch(verb["name"].lower()) else verb["name"]
 
 
 def spoken_of(view: View, segment: Segment, lex: Lexicon) -> str | None:
