@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .actors import Acting
     from .audit.replay import Replayed
     from .erasing import Erased, House
+    from .recall.context import Context, Counter
     from .signing import Signer
     from .store.standing import Mark, On
     from .store.writing import Writing
@@ -384,6 +385,13 @@ class Memory(Reader):
 
     def _preference(self) -> Preference:
         return "durable" if self.engine.name.startswith("durable") else "reference"
+
+    def context(
+        self, question: str, *, budget: int = 2000, turn: str | None = None, count: Counter | None = None, **asked: Any
+    ) -> Context:
+        """What stands before a model that is to answer: quoted sentences within ``budget`` tokens, the best last. What
+        ``turn`` (default: the question) contradicts is left out and named; further arguments as of ``answer``."""
+        return self._context(question, self.trial, budget=budget, turn=turn, count=count, asked=asked)
 
     # ------------------------------------------------------------ keeping it: what is done to the store as a whole
     def reindex(self) -> int:

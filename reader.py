@@ -17,7 +17,9 @@ from .store.engine import Store
 if TYPE_CHECKING:
     from .audit.explain import Explanation, Tongue
     from .audit.verify import Report
+    from .recall.context import Context, Counter, Trial
     from .recall.rank import Hit, Recalled
+    from .recall.readback import ReadBack
 
 
 class NotFoundError(LookupError):
@@ -104,6 +106,37 @@ class Reader:
             only = None if slots is None else frozenset(slots)
             filters = Filters(entity, only, frozenset(without), history)
             return recall(tx, asked, book_of(self.ruleset), filters, top)
+
+    def read_back(self, *, entity: str | None = None, at: str | datetime | None = None) -> list[ReadBack]:
+        """Ask for all that is live by the template questions of its slot: see ``recall.readback``."""
+        from .recall.question import book_of
+        from .recall.readback import read_back
+
+        live = [each for each in self.items(entity=entity, as_of=at) if each.status in {"current", "scheduled"}]
+        book = book_of(self.ruleset)
+        return read_back(live, book, lambda question, about: self.answer(question, entity=about, at=at))
+
+    def _context(
+        self,
+        question: str,
+        trial: Trial,
+        *,
+        budget: int,
+        turn: str | None,
+        count: Counter | None,
+        asked: dict[str, Any],
+    ) -> Context:
+        from .recall.context import assemble, contradicted_by, count_tokens
+        from .recall.question import book_of
+        from .store.lookup import deciders
+
+        answer = self.answer(question, **asked)
+        against = contradicted_by(turn if turn is not None else question, answer, trial)
+        with self.store.reading(self.namespace) as tx:
+            decided = deciders(tx.connection, tx.namespace, [hit.item.id for hit in answer.hits])
+        return assemble(
+            answer, book_of(self.ruleset), budget, contradicted=against, decisions=decided, count=count or count_tokens
+        )
 
     def turn_ids(self) -> tuple[str, ...]:
         """Ids of all turns, by conversation and place in it."""

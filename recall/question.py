@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from ..extractors.scan import scan
 from ..extractors.text import normalize
+from ..extractors.words import lazy
 from ..intake import IntakeError
 from ..model import Mention, Scan
 from ..rules.labels import is_han, key, tokens, words_pattern
@@ -75,8 +76,10 @@ class QuestionBook:
             for question in (*slot.asked_as.zh, *slot.asked_as.en)
         ]
         self.ways = _ways(ruleset)
-        file = ruleset.vocabularies.get("recall.settings")
-        self.settings = {name: str(value) for name, value in file.entries().items()} if file is not None else {}
+        self.settings = _words(ruleset, "recall.settings")
+        self.say = _words(ruleset, "recall.say")
+        file = ruleset.vocabularies.get("recall.instructions")
+        self.instructions = [lazy(source, re.IGNORECASE) for source in file.patterns.values()] if file else []
 
     def number(self, name: str, default: float) -> float:
         """A number of ``recall.settings``."""
@@ -103,6 +106,11 @@ def pieces(text: str) -> list[str]:
 def _labels(ruleset: Ruleset, name: str) -> dict[str, list[str]]:
     file = ruleset.vocabularies.get(name)
     return {concept: list(words) for concept, words in file.labels.items()} if file is not None else {}
+
+
+def _words(ruleset: Ruleset, name: str) -> dict[str, str]:
+    file = ruleset.vocabularies.get(name)
+    return {word: str(value) for word, value in file.entries().items()} if file is not None else {}
 
 
 def _ways(ruleset: Ruleset) -> dict[str, tuple[str, ...]]:

@@ -145,7 +145,9 @@ class _Search:
 
     def _read(self, scored: list[tuple[Place, float]]) -> list[tuple[MemoryItem, float]]:
         items = read_rows(self.tx.connection, self.tx.namespace, [place.row for place, _ in scored])
-        return [(items[place.row], fit) for place, fit in scored if place.row in items]
+        hidden = self.tx.restrictions  # may be stored, not answered
+        shown = {row: item for row, item in items.items() if not any(each.covers(item) for each in hidden)}
+        return [(shown[place.row], fit) for place, fit in scored if place.row in shown]
 
     def _fit(self, slot: str, qualifier: str, entity: str) -> float:
         """How far slot and label are those asked for; 0 when neither is."""

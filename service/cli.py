@@ -39,6 +39,7 @@ app = typer.Typer(
 )
 AUDIT = "The ledger of decisions: verify it, sign a checkpoint."
 app.add_typer(later(".audit_commands", help=AUDIT), name="audit")
+app.add_typer(later(".check_commands", help="Tests of a memory that is there: can it be read back?"), name="check")
 app.add_typer(later(".hold_commands", help="Legal holds: what must not be erased."), name="hold")
 app.add_typer(later(".restrict_commands", help="Restrictions: what stays stored and is not answered."), name="restrict")
 app.add_typer(later(".rule_commands", help="Rule files: write, check, test, try and compare them."), name="rules")
@@ -165,6 +166,25 @@ def recall(
             question, entity=entity, slots=slot, without=without or (), history=history, at=at, as_of=as_of, top=top
         )
         show_answer(answer, as_json=json)
+
+
+@app.command()
+def context(
+    question: str,
+    budget: Annotated[int, typer.Option(min=1, help="Tokens at most.")] = 2000,
+    turn: Annotated[str | None, typer.Option(help="What was just said (default: the question).")] = None,
+    store: Store = None,
+    namespace: Namespace = None,
+    entity: Annotated[str | None, typer.Option(help="Only what is about this entity.")] = None,
+    at: Annotated[str | None, typer.Option("--at", help="When it is asked (ISO 8601; default: now).")] = None,
+    json: Json = False,
+) -> None:
+    """What to put before a model that answers a question: quoted sentences within a budget, the best last."""
+    from .opening import reading
+    from .recalled import show_context
+
+    with reading(store, namespace) as memory:
+        show_context(memory.context(question, budget=budget, turn=turn, entity=entity, at=at), as_json=json)
 
 
 @app.command()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rich.text import Text
 
+from ..recall.context import Context
 from ..recall.rank import Hit, Recalled
+from ..recall.readback import ReadBack
 from .batch import item_fields
 from .show import console
 from .streams import emit
@@ -56,3 +59,43 @@ def account(answer: Recalled) -> dict[str, Any]:
         "expanded": list(answer.expanded),
         "left_out": dict(answer.left_out),
     }
+
+
+def show_context(context: Context, *, as_json: bool = False) -> None:
+    """Print a context: the block alone, ready to be put before a model; ``as_json`` with its account."""
+    if not as_json:
+        console.print(context.text, markup=False, highlight=False, soft_wrap=True)
+        return
+    emit(
+        {
+            "text": context.text,
+            "tokens": context.tokens,
+            "budget": context.budget,
+            "lines": [
+                {"text": line.text, "item": line.item, "version": line.version, "decision": line.decision,
+                 "marked": line.marked}
+                for line in context.lines
+            ],
+            "left_out": [
+                {"item": each.item, "slot": each.slot, "qualifier": each.qualifier, "why": each.why}
+                for each in context.left_out
+            ],
+            "account": account(context.answer),
+        }
+    )  # fmt: skip
+
+
+def show_read_back(results: Sequence[ReadBack], *, as_json: bool = False) -> None:
+    """Print the questions that do not find their item, then how many do."""
+    for each in results:
+        if as_json:
+            emit(
+                {"item": each.item.id, "question": each.question, "place": each.place, "found": each.found,
+                 "why": each.why, "superseded": each.superseded}
+            )  # fmt: skip
+        elif not each.found or each.superseded:
+            why = each.why if not each.found else "answered with what no longer holds"
+            console.print(Text(f"{each.item.id[:12]}  {each.question}: {why}"))
+    if not as_json:
+        found = sum(each.found for each in results)
+        console.print(Text(f"{found} of {len(results)} questions find their item in the top 3", "dim"))

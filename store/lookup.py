@@ -65,3 +65,11 @@ def newest(connection: Connection, namespace: str) -> datetime | None:
     query = select(ITEMS.c.written_at).where(ITEMS.c.namespace == namespace, ITEMS.c.row <= size(connection, namespace))
     written = connection.execute(query.order_by(ITEMS.c.row.desc()).limit(1)).scalar()
     return None if written is None else unstamp(written)
+
+
+def deciders(connection: Connection, namespace: str, item_ids: Sequence[str]) -> dict[str, tuple[str, int]]:
+    """The decision (turn, ordinal) that wrote the newest version of each item."""
+    query = select(ITEMS.c.item_id, ITEMS.c.written_by, ITEMS.c.decision).where(
+        ITEMS.c.namespace == namespace, ITEMS.c.item_id.in_(item_ids), ITEMS.c.replaced_at.is_(None)
+    )
+    return {item: (turn, int(ordinal)) for item, turn, ordinal in connection.execute(query)}

@@ -1,0 +1,165 @@
+"""What stands before the model: the sentences that a question needs, quoted, within a budget, each with its account."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ..model import Decision, Known, MemoryItem, Turn
+from .question import QuestionBook
+from .rank import Hit, Recalled
+
+Counter = Callable[[str], int]
+Why = Literal["budget", "contradicts", "not needed"]
+_WIDE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
+_WORD = re.compile(r"[^\W_]+|[^\w\s]|_")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a context: the item, the version and the decision (turn, ordinal) behind it."""
+
+    text: str
+    item: str
+    version: int
+    decision: tuple[str, int] | None
+    marked: bool = False  # its text looks like an instruction
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """An item that was found and is not shown."""
+
+    item: str
+    slot: str
+    qualifier: str
+    why: Why
+
+
+@dataclass(frozen=True)
+class Context:
+    """A text block and its account; ``tokens`` never exceeds ``budget``."""
+
+    text: str
+    tokens: int
+    budget: int
+    lines: tuple[Line, ...]
+    left_out: tuple[LeftOut, ...]
+    answer: Recalled
+
+
+def count_tokens(text: str) -> int:
+    """An estimate that errs upwards: a Chinese character or a sign is one token, of a word every four letters are."""
+    wide = len(_WIDE.findall(text))
+    return wide + sum(math.ceil(len(word) / 4) for word in _WORD.findall(_WIDE.sub(" ", text)))
+
+
+def assemble(
+    answer: Recalled,
+    book: QuestionBook,
+    budget: int,
+    *,
+    contradicted: Iterable[str] = (),
+    decisions: Mapping[str, tuple[str, int]] | None = None,
+    count: Counter = count_tokens,
+) -> Context:
+    """The block of an answer: best hits first into the budget, printed last; a line that does not fit is left out.
+
+    ``contradicted`` are ids of items that the current turn contradicts; ``count`` counts the tokens of a text.
+    """
+    say = _Say(book, answer.asked.language)
+    against = frozenset(contradicted)
+    left_out = [_left(hit.item, "contradicts") for hit in answer.hits if hit.item.id in against]
+    rest = [hit for hit in answer.hits if hit.item.id not in against]
+    least = book.number("context_share", 0.4) * max((hit.similarity for hit in rest), default=0.0)
+    note = say.contradicted(left_out)
+    opening = [say.heading, *([note] if note else [])]
+    if note and count("\n".join(opening)) > budget:
+        opening = [say.heading]
+    chosen: list[tuple[Hit, Line]] = []
+    for hit in rest:
+        if hit.similarity < least:
+            left_out.append(_left(hit.item, "not needed"))
+            continue
+        line = say.line(hit.item, (decisions or {}).get(hit.item.id))
+        # The whole block is counted anew: not every counter adds up.
+        if count(_block(opening, [line, *(each for _, each in reversed(chosen))])) > budget:
+            left_out.append(_left(hit.item, "budget"))
+            continue
+        chosen.append((hit, line))
+    lines = tuple(line for _, line in reversed(chosen))
+    text = _block(opening, lines) if lines else (note if note and count(note) <= budget else "")
+    return Context(text, count(text) if text else 0, budget, lines, tuple(left_out), answer)
+
+
+Trial = Callable[[Sequence[Turn], Known], tuple[tuple[Decision, ...], tuple[MemoryItem, ...]]]
+
+
+def contradicted_by(turn: str, answer: Recalled, trial: Trial) -> frozenset[str]:
+    """Ids of hits that no longer held if the turn were remembered: the pipeline decides it, and nothing is stored."""
+    if not answer.hits:
+        return frozenset()
+    now = answer.asked.now
+    items = tuple(hit.item for hit in answer.hits if hit.item.status in {"current", "scheduled"})
+    gone: set[str] = set()
+    for entity in dict.fromkeys(item.entity for item in items):
+        said = Turn(turn_id="context", text=turn, said_at=now, received_at=now, entity=entity, conversation="context")
+        decisions, after = trial([said], Known(items=tuple(item for item in items if item.entity == entity)))
+        gone |= {each.target for each in decisions if each.action in {"SUPERSEDE", "RETRACT"} and each.target}
+        gone |= {item.id for item in after if item.status in {"superseded", "retracted"}}
+    return frozenset(gone)
+
+
+def _block(opening: Iterable[str], lines: Iterable[Line]) -> str:
+    return "\n".join([*opening, *(line.text for line in lines)])
+
+
+def _left(item: MemoryItem, why: Why) -> LeftOut:
+    return LeftOut(item.id, item.slot, item.qualifier, why)
+
+
+class _Say:
+    """The words around remembered text, in the language of the question."""
+
+    def __init__(self, book: QuestionBook, language: str) -> None:
+        self._words = book.say
+        self._language = language
+        self._instructions = book.instructions
+        self._book = book
+        self.heading = self._text("heading")
+
+    def _text(self, name: str, **fields: str) -> str:
+        return self._words.get(f"{name}.{self._language}", "").format(**fields)
+
+    def line(self, item: MemoryItem, decision: tuple[str, int] | None) -> Line:
+        """A sentence as quoted data: on one line, its quotes escaped, with its day."""
+        said = item.sentence or item.canonical
+        marked = any(pattern.search(said) for pattern in self._instructions)
+        day = item.said_at.date().isoformat()
+        text = f"- {self._text('marked')} " if marked else "- "
+        text += quoted(said)
+        if day not in said:
+            text += f" ({self._text('dated', date=day)})"
+        if item.status != "current":
+            text += f" ({item.status})"
+        return Line(text, item.id, item.version, decision, marked)
+
+    def contradicted(self, left_out: Iterable[LeftOut]) -> str:
+        """The line that names what the current turn contradicts; empty when that is nothing."""
+        places = [
+            each.slot
+            + (f" {quoted(self._book.ruleset.label(each.qualifier, self._language))}" if each.qualifier else "")
+            for each in left_out
+        ]
+        return self._text("contradicted", places=", ".join(dict.fromkeys(places))) if places else ""
+
+
+def quoted(text: str) -> str:
+    """Text in quotes that it cannot leave: one line, quotes escaped, invisible characters out."""
+    shown = "".join(char for char in text if unicodedata.category(char) not in {"Cf", "Cs", "Co"})
+    return json.dumps(" ".join(shown.split()), ensure_ascii=False)
