@@ -270,6 +270,7 @@ def test_a_restriction_of_one_item_hides_that_item_alone(memory: Memory) -> None
     memory.restrict("item", memory.items(slot="email")[0].id, ground="gdpr-18-1-a", actor=ACTOR)
     assert {each.slot for each in memory.items()} == {"budget", "phone"}
     assert memory.recall("haosijia") == ()
+    assert not [hit for hit in memory.recall("邮箱是多少？", entity=CLIENT) if "haosijia" in str(hit)]
 
 
 def test_another_process_forgets_what_was_erased_and_what_is_restricted(place: str, ruleset: Ruleset) -> None:
