@@ -1,0 +1,79 @@
+"""The rollout drill through the command line, smaller: one writer process, never started anew, takes all turns."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORDARI = str(Path(sys.executable).with_name("recordari"))
+
+
+@pytest.fixture
+def rollout(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    monkeypatch.delitem(sys.modules, "rollout", raising=False)
+    return importlib.import_module("rollout")
+
+
+def test_a_writer_that_never_stops_follows_every_step_and_the_log_explains_each_decision(
+    rollout: ModuleType, tmp_path: Path
+) -> None:
+    found = rollout.drill(tmp_path, 7 * rollout.GROUP)
+    assert found.unexplained == 0
+    assert found.flipped == 0
+    assert found.decisions >= found.turns
+    assert found.by["None: old"] == 2 * rollout.GROUP  # before the first release, and after the rollback
+    assert found.by["None: new"] == rollout.GROUP
+    assert "shadow: new" not in found.by
+    assert 0 < found.by["canary 10 %: new"] < found.by["canary 50 %: new"]
+    assert found.phantoms > 0
+    assert found.review > 0
+    verify = [RECORDARI, "audit", "verify", "--store", str(tmp_path / "m.db")]
+    done = subprocess.run(verify, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
+
+
+def rules(*arguments: str, store: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "RECORDARI_ACTOR": "ines"}
+    return subprocess.run(
+        [RECORDARI, "rules", *arguments, "--store", str(store)], capture_output=True, check=False, text=True,
+        env=environment,
+    )  # fmt: skip
+
+
+def test_the_commands_say_what_is_in_force_and_refuse_by_exit_code(rollout: ModuleType, tmp_path: Path) -> None:
+    store, folder = tmp_path / "m.db", tmp_path / "mine"
+    folder.mkdir()
+    (folder / "wager.yaml").write_text(rollout.RULE.format(word="wager"), encoding="utf-8")
+    (tmp_path / "gates.yaml").write_text("stable: {second_actor: true}\n", encoding="utf-8")
+    done = rules("publish", str(folder), "--skip-tests", "--why", "bets", store=store)
+    assert done.returncode == 0, done.stderr
+    assert "candidate" in done.stdout
+    assert rules("promote", "--to", "shadow", "--why", "bets", store=store).returncode == 2  # nothing to compare with
+    shut = rules("promote", "--to", "stable", "--why", "bets", store=store)
+    assert shut.returncode == 1
+    assert "tests was not checked" in shut.stderr
+    open_ = rules("promote", "--to", "stable", "--why", "bets", "--gates", str(tmp_path / "gates.yaml"), store=store)
+    assert open_.returncode == 0, open_.stderr
+    told = json.loads(rules("status", "--json", store=store).stdout)
+    assert "candidate" not in told
+    assert [each["kind"] for each in told["history"]] == ["rule_publish", "rule_promote"]
+    assert {each["who"] for each in told["history"]} == {"ines"}
+
+
+def test_a_broken_folder_is_not_published(tmp_path: Path) -> None:
+    folder = tmp_path / "broken"
+    folder.mkdir()
+    (folder / "broken.yaml").write_text("id: slot.broken\nversion: 1\nkind: slot\n", encoding="utf-8")
+    done = rules("publish", str(folder), "--why", "try", store=tmp_path / "m.db")
+    assert done.returncode == 3
+    assert "broken.yaml:1:1" in done.stderr
+    assert not (tmp_path / "m.db").exists()
