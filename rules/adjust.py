@@ -12,7 +12,7 @@ from ..extractors.assertion import assertion_of
 from ..model import Act, Adjustment, Candidate, Span
 from ..values import PercentValue, TimeValue, Value
 from .book import Book
-from .frames import Frame, uncued
+from .frames import LONGEST, Frame, uncued
 from .labels import is_han, key
 from .view import Place, Segment, View
 
@@ -40,8 +40,9 @@ def step_of(seen: View, book: Book, place: Place, act: Act, skip: frozenset[int]
     if place.kind not in _KINDS or (place.kind == "time" and getattr(place.mention.value, "type", "") != "duration"):
         return None
     segment = seen.segment_at(place.start)
-    walls = [p.end for p in seen.within(segment.start, place.start) if p.wall and p.index not in skip]
-    begin = max([segment.start, *walls])
+    first = max(segment.start, place.start - 2 * LONGEST)
+    walls = [p.end for p in seen.within(first, place.start) if p.wall and p.index not in skip]
+    begin = max([first, *walls])
     covers = [low for cue, low, _ in seen.cues if cue.kind == "adjustment" and place.index in cue.covers]
     aimed = book.adjust_aim.search(seen.low[begin : place.start].rstrip()) is not None
     if aimed:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from ..model import Mention
 from ..values import NumberValue, QuantityValue
 from .book import Book
+from .frames import LONGEST
 from .view import Place, View
 
 _NOUN = re.compile(r"\s+(?P<noun>(?:[a-z-]+\s)?[a-z]{3,}s)\b(?=\s*(?:$|[^\w\s]|\w+\b))")
@@ -42,13 +43,13 @@ def _noun(seen: View, book: Book, place: Place) -> tuple[str, int] | None:
     if place.kind != "number" or not isinstance(place.mention.value, NumberValue) or place.mention.value.unit:
         return None
     segment = seen.segment_at(place.start)
-    before = seen.low[segment.start : place.start]
-    if not book.acquire.search(before) and not book.adjust_pattern.search(before):
-        return None
     hit = _NOUN.match(seen.low, place.end, segment.end)
     if hit is None or book.uncounted.search(hit["noun"]):
         return None
-    if any(other.start < hit.end() and place.end <= other.start for other in seen.places):
+    before = seen.low[max(segment.start, place.start - LONGEST) : place.start]
+    if not book.acquire.search(before) and not book.adjust_pattern.search(before):
+        return None
+    if any(other.start < hit.end() for other in seen.within(place.end, hit.end() + LONGEST)):
         return None
     words = hit["noun"].split()
     if len(words) > 1 and book.uncounted.search(words[0]):

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ..values import Value
 from .book import Book, Rule
-from .frames import Frame
-from .labels import key
+from .frames import LONGEST, Frame
+from .labels import Lexicon, is_han, key, tokens
 from .parts import part_of
 from .view import Place, View
 
@@ -44,6 +44,8 @@ def misfits(rule: Rule, seen: View, book: Book, place: Place, around: Frame) -> 
         yield "a farewell"  # "have a great weekend", 明天见
     if place.kind == "time" and of and any(p.wall for p in seen.within(place.end, segment.end)):
         yield "the time belongs to a noun"  # 前年的年费
+    if place.kind == "time" and not around.label and _period_of_amount(seen, book.lex, place, around):
+        yield "one period of a row of amounts"
     if condition.label_words is not None and len(key(around.label).split()) > condition.label_words:
         yield "when.value.label_words"
     if file.take.part != "whole" and part_of(value, file.take.part) is None:
@@ -61,6 +63,32 @@ def misfits(rule: Rule, seen: View, book: Book, place: Place, around: Frame) -> 
         yield "when.value.not_before"
     if rule.trigger is not None and not _triggered(rule, seen, place, around, condition.within):
         yield "trigger"
+
+
+def _period_of_amount(seen: View, lex: Lexicon, place: Place, around: Frame) -> bool:
+    """True for the years, quarters or months of a row of amounts: 2026年预算300万，2027年350万.
+
+    They are no dates of one thing that would replace each other; a period that stands alone is kept as a date.
+    """
+    near = seen.within(max(0, place.start - 2 * LONGEST), place.end + 2 * LONGEST)
+    if not _coarse(place) or not any(_coarse(other) for other in near if other.index != place.index):
+        return False
+    stop = around.segment.end
+    stop += 2 if seen.text.startswith(":", stop) else 0  # "Q2 budget: $40,000"
+    behind = seen.within(place.end, min(stop, place.end + LONGEST) + LONGEST)
+    amount = next((p for p in behind if p.start <= stop and p.kind in _AMOUNTS), None)
+    if amount is None:
+        return False
+    between = seen.low[place.end : amount.start]
+    nouns = set(tokens(between)) & lex.money_nouns
+    return not between.strip() or bool(nouns) or any(n in between for n in lex.money_nouns if is_han(n))
+
+
+def _coarse(place: Place) -> bool:
+    return getattr(place.mention.value, "grain", None) in {"year", "quarter", "month"}
+
+
+_AMOUNTS = frozenset({"money", "number", "percent"})
 
 
 def unsaid(rule: Rule, seen: View, sentence: int, start: int, end: int) -> Iterator[str]:

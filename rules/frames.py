@@ -14,6 +14,7 @@ __all__ = ["LAST_NAMED", "Frame", "frame", "uncued"]
 _HAN = re.compile(r"[\u3400-\u9fff]")
 # Characters of a clause in which a label is looked for: farther away stands no label, and time stays linear.
 LONGEST = 80
+_FAR = 4 * LONGEST  # how far the mentions are looked at that may stand between a label and its value
 # Words of these cues are no part of a label.
 _CUED = frozenset({"correction", "repair", "confirmation", "rejection", "proposal", "adjustment"})
 _DATED = frozenset({"money", "percent", "quantity", "number"})
@@ -156,7 +157,8 @@ def _noun_after(view: View, place: Place, segment: Segment, predicate: str, ligh
         hit = lex.said["noun_for"].match(rest)  # "we pay $77 a week for parking"
     if hit is None and not _HAN.search(predicate):
         hit = lex.said["noun_after"].match(rest)
-        if hit and not re.search(r"\b(?:an?|the)\s*$", view.low[segment.start : place.start]):
+        before = view.low[max(segment.start, place.start - LONGEST) : place.start]
+        if hit and not re.search(r"\b(?:an?|the)\s*$", before):
             hit = None
     if hit is None:
         return None
@@ -189,7 +191,8 @@ def _content(words: str, lex: Lexicon) -> bool:
 def _before(view: View, place: Place, segment: Segment, lex: Lexicon, skip: frozenset[int]) -> Peeled:
     """Label, its place and the act of the words between label and value."""
     cursor, act, copula = place.start, "state", False
-    walls = [p for p in view.within(segment.start, place.start) if p.wall and p.index != place.index]
+    near = view.within(max(segment.start, place.start - _FAR), place.start)
+    walls = [p for p in near if p.wall and p.index != place.index]
     for wall in [*reversed(walls), None]:
         begin = max(wall.end if wall is not None else segment.start, cursor - LONGEST)
         begin += 2 if wall is not None and view.low.startswith("'s ", begin) else 0  # next year's budget
@@ -232,8 +235,9 @@ def _cut(region: str, lex: Lexicon) -> str:
 
 def _after(view: View, place: Place, segment: Segment, lex: Lexicon) -> str:
     """Words after the value up to the next value or the end of the clause."""
-    walls = [p.start for p in view.within(place.end, segment.end) if p.wall]
-    text = lex.said["after_trail"].sub("", uncued(view, place.end, min([segment.end, *walls])))
+    last = min(segment.end, place.end + _FAR)
+    walls = [p.start for p in view.within(place.end, last) if p.wall]
+    text = lex.said["after_trail"].sub("", uncued(view, place.end, min([last, *walls])))
     if walls:  # 20张桌子和40把椅子: what joins the next value is no part of the noun
         text = lex.said["after_join"].sub("", text)
     return lex.said["after_lead"].sub("", text.strip()).strip()
@@ -248,6 +252,10 @@ def _inherit(
             return None
         inside = [p for p in view.within(earlier.start, earlier.end) if p.wall]
         live = [p for p in inside if p.index not in skip]
+        dated = segment.mark == ":" and place.kind in _DATED and live and all(p.kind == "time" for p in live)
+        if dated:  # "Q2 budget: $77": what stands behind the quarter
+            found = lex.peel(uncued(view, max(live[-1].end, earlier.end - LONGEST), earlier.end))
+            return found.shifted(max(live[-1].end, earlier.end - LONGEST)) if _content(found.text, lex) else None
         if live and not light:
             return None
         if live and live[-1].kind == place.kind:
