@@ -156,6 +156,7 @@ class Serving:
     # ------------------------------------------------------------ having them at hand
     def _announce(self, tx: Reading, digest: str) -> None:
         """Compile a set that will be needed, beside the work that goes on."""
+        self._coming = {name: thread for name, thread in self._coming.items() if thread.is_alive()}
         if digest in self._compiled or digest in self._coming:
             return
         sources = tx.ruleset(digest)
