@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from .recall.context import Context, Counter, Trial
     from .recall.rank import Hit, Recalled
     from .recall.readback import ReadBack
+    from .recall.window import Window, Windows
 
 
 class NotFoundError(LookupError):
@@ -115,6 +117,17 @@ class Reader:
         live = [each for each in self.items(entity=entity, as_of=at) if each.status in {"current", "scheduled"}]
         book = book_of(self.ruleset)
         return read_back(live, book, lambda question, about: self.answer(question, entity=about, at=at))
+
+    def window(self, conversation: str) -> Window:
+        """The last ten turns of a conversation and a summary of those before: kept in process, always as of now."""
+        with self.store.reading(self.namespace) as tx:
+            return self._windows.of(tx, conversation)
+
+    @cached_property
+    def _windows(self) -> Windows:
+        from .recall.window import Windows
+
+        return Windows()
 
     def _context(
         self,

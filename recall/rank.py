@@ -82,8 +82,13 @@ class _Search:
 
     def hits(self, words: str) -> list[Hit]:
         """Fused hits, the best first."""
-        text = self._text(words)
-        proposals = {"exact": self._exact(text), "range": self._range(text), "text": text}
+        here = self._places()
+        text = self._text(words) if here is None else []
+        exact = self._exact(here, text)
+        # Who asks for exactly a slot and a label that are there need not look for words.
+        if here is not None and max((fit for _, fit in exact), default=0.0) < self.book.number("exact_enough", 1):
+            text = self._text(words)
+        proposals = {"exact": exact, "range": self._range(here, text), "text": text}
         wanted = self.asked.range
         routes: dict[str, dict[str, Found]] = {}
         items: dict[str, MemoryItem] = {}
@@ -104,29 +109,33 @@ class _Search:
         return sorted(found, key=_order)
 
     # ------------------------------------------------------------ routes
-    def _places(self, text: list[tuple[MemoryItem, float]]) -> list[Place] | None:
+    def _places(self) -> list[Place] | None:
         """Where items stand that a look-up may compare; None: too many, only what full text found is compared."""
         most = self.book.number("scan_rows", 5000)
         if self.filters.entity is None and size(self.tx.connection, self.tx.namespace) > most:
             return None
         return places(self.tx.connection, self.tx.namespace, self.filters.entity, history=self.past)
 
-    def _exact(self, text: list[tuple[MemoryItem, float]]) -> list[tuple[MemoryItem, float]]:
+    def _exact(
+        self, found: list[Place] | None, text: list[tuple[MemoryItem, float]]
+    ) -> list[tuple[MemoryItem, float]]:  # fmt: skip
         """Items under the slot and label asked for."""
-        found = self._places(text)
         if found is None:
             near = ((item, self._fit(item.slot, item.qualifier, item.entity)) for item, _ in text)
             return [(item, fit) for item, fit in near if fit > 0]
         scored = [(place, fit) for place in found if (fit := self._fit(place.slot, place.qualifier, place.entity)) > 0]
         scored.sort(key=lambda each: (-each[1], -each[0].row))
-        return self._read(scored[: self.pool])
+        # What a filter may take out must not use up the places of what it keeps.
+        plain = not (self.past or self.asked.said or self.filters.without or self.tx.restrictions)
+        return self._read(scored[: self.pool] if plain and self.filters.slots is None else scored)
 
-    def _range(self, text: list[tuple[MemoryItem, float]]) -> list[tuple[MemoryItem, float]]:
+    def _range(
+        self, found: list[Place] | None, text: list[tuple[MemoryItem, float]]
+    ) -> list[tuple[MemoryItem, float]]:  # fmt: skip
         """Items whose normalised value lies in the range asked for."""
         wanted = self.asked.range
         if wanted is None:
             return []
-        found = self._places(text)
         if found is None:
             items = [item for item, _ in text]
         else:
