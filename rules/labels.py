@@ -219,6 +219,8 @@ class Lexicon:
             copula = copula or found == "copula"
             act = _stronger(act, found)
             end = hit
+        heading = self.said["heading"].match(low, start, end)
+        start = heading.end() if heading and heading.end() < end else start
         while True:
             while start < end and low[start] in _EDGE:
                 start += 1
@@ -251,7 +253,7 @@ class Lexicon:
         """The qualifier of a label: its key without the words that name the slot itself."""
         rest = _blanked(self.bounds, normalize(label).text)
         if slot_words is not None:
-            rest = _blanked(slot_words, rest)
+            rest = self.said["for_what"].sub(" ", _blanked(slot_words, rest))  # "budget for marketing"
         words = key(label).split() if rest.isupper() and rest.strip() else None  # "IT budget" leaves "IT" alone
         found = tuple(w for w in words if w in rest.lower().split()) if words is not None else tokens(rest)
         return " ".join(self._heavy(w) for w in found if w not in self.light)
