@@ -10,7 +10,7 @@ import re2
 from pydantic import Field, model_validator
 
 from ..rulefile import Language, Refused, RuleFile
-from .words import linear
+from .words import linear, unreadable
 
 Scalar = str | int | bool
 
@@ -39,7 +39,7 @@ class VocabularyFile(RuleFile):
             try:
                 linear(source)
             except re2.error as error:
-                raise Refused(f"pattern {name!r}: {error}", "pattern-not-linear") from None
+                raise Refused(f"pattern {name!r}: {unreadable(error)}", "pattern-not-linear") from None
         if not self.words and not self.labels and not self.patterns:
             raise ValueError("a vocabulary needs words, labels or patterns")
         return self

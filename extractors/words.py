@@ -42,6 +42,12 @@ def linear(source: str, flags: int = 0) -> Any:
     return re2.compile(source, options)
 
 
+def unreadable(error: Exception) -> str:
+    """What RE2 has against a pattern, and the way out; it says it in bytes."""
+    said = error.args[0].decode() if error.args and isinstance(error.args[0], bytes) else str(error)
+    return f"{said}. RE2 has no look-around and no back-reference: write what may stand there"
+
+
 def spans(pattern: Any, text: str) -> Iterator[list[tuple[int, int]]]:
     """Where a RE2 pattern matches: the spans of each match and of its groups, (-1, -1) for a group that took no part.
 

@@ -8,7 +8,7 @@ from typing import Literal
 import re2
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from ..extractors.words import lazy, linear
+from ..extractors.words import lazy, linear, unreadable
 from ..model import Act, CueKind, Speaker
 from ..rulefile import Language, Model, Refused, RuleFile, passed_before
 from ..values import VALUE_TYPES, Bound, TimeType
@@ -150,7 +150,7 @@ class CaptureFile(RuleFile):
             try:
                 linear(self.take.like)
             except re2.error as error:
-                raise Refused(f"pattern {self.take.like!r}: {error}", "pattern-not-linear") from None
+                raise Refused(f"pattern {self.take.like!r}: {unreadable(error)}", "pattern-not-linear") from None
         return self
 
     def condition(self) -> ValueCondition | None:

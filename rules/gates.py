@@ -14,7 +14,7 @@ import re2
 from pydantic import Field, field_validator, model_validator
 
 from ..extractors.text import normalize
-from ..extractors.words import Signs
+from ..extractors.words import Signs, unreadable
 from ..model import CueKind, Scan, Speaker, Turn
 from ..rulefile import Language, Model, Refused, RuleFile
 from ..values import VALUE_TYPES
@@ -66,8 +66,7 @@ class GateFile(RuleFile):
             try:
                 re2.compile(pattern)
             except re2.error as error:
-                said = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error)
-                raise Refused(f"pattern {pattern!r}: {said}", "pattern-not-linear") from None
+                raise Refused(f"pattern {pattern!r}: {unreadable(error)}", "pattern-not-linear") from None
         named = [*self.unless.mentions, *(self.mentions if isinstance(self.mentions, list) else ())]
         for kind in named:
             if kind not in VALUE_TYPES:

@@ -100,7 +100,9 @@ class SlotFile(RuleFile):
     def _templates_read(self) -> SlotFile:
         for text in (self.say.zh, self.say.en):
             unknown = set(re.findall(r"\{(\w+)\}", text)) - {"entity", "qualifier", "value", "said_at"}
-            if unknown or "{value}" not in text:
+            if unknown or "{value}" not in text or re.search(r"[｛｝]", text):
+                if re.search(r"[｛｝]", text):
+                    raise Refused(f"template {text!r}: fields stand between {{ and }}, not ｛ and ｝", "template-field")
                 said = f"template {text!r}: needs {{value}}, knows entity, qualifier, value, said_at"
                 raise Refused(said, "template-field")
         if len(set(self.precedence)) != len(self.precedence):

@@ -206,7 +206,10 @@ _WIDE_COLON = re.compile(r"^ *(?:- *)?[a-z_]{2,40} *：", re.MULTILINE)
 def _full_width(row: str) -> str:
     """A way out for the first sign that an input method for Chinese writes in place of one of YAML."""
     sign = next((char for char in row if char in _FULL_WIDTH), None)
-    return f"{sign!r} is no sign of YAML: write {_FULL_WIDTH[sign]!r} of the keyboard for English." if sign else ""
+    if sign is None:
+        return ""
+    half = _FULL_WIDTH[sign]
+    return f"{sign!r} is no sign of YAML: write {half if len(half) > 1 else repr(half)} of the keyboard for English."
 
 
 def _mapping_way_out(text: str) -> str:

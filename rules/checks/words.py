@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -83,6 +84,9 @@ class FullWidthSign(LintCheck):
             if hit and len(word) > 1:
                 said = f"the word {word!r} holds the full-width sign {hit[0]!r}"
                 yield rule.id, path, said, "Part words with `, `; a sign of a text itself is written half-width."
+            if unseen := re.search("[\u00ad\u200b-\u200f\u2060\ufeff]", word):
+                said = f"the word {word!r} holds the invisible character U+{ord(unseen[0]):04X}"
+                yield rule.id, path, said, "Type the word anew; it was copied with a character that nobody sees."
 
 
 class LostZeros(LintCheck):
@@ -124,4 +128,6 @@ class UnknownBase(LintCheck):
         adds = mark and (not rest or rest.startswith(".")) and isinstance(rule, VocabularyFile)
         if adds and base not in ruleset.vocabularies:
             said = f"there is no vocabulary {base!r} to add to"
-            yield rule.id, ("id",), said, ruleset.nearest(base, "vocabulary") or "Correct the id."
+            known = [name for name in ruleset.vocabularies if ADDITION not in name]
+            close = difflib.get_close_matches(base, sorted(known), n=1)
+            yield rule.id, ("id",), said, f"Did you mean {close[0]!r}?" if close else "Correct the id."
