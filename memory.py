@@ -31,7 +31,7 @@ from .serving import Serving
 from .settings import Settings
 from .store.codec import proposal_digest
 from .store.engine import Store
-from .store.errors import TurnConflict
+from .store.errors import StoreError, TurnConflict
 from .store.items import as_of, reconcile
 from .values import TimeValue
 
@@ -115,8 +115,13 @@ class Memory(Reader):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        try:
+            self.close()
+        except (OSError, StoreError) as hindered:
+            if error is None:
+                raise
+            error.add_note(f"the log could not be signed on close: {hindered}")  # the next to close it signs
 
     def close(self) -> None:
         """Sign what was written since the last checkpoint and let go of the store."""

@@ -254,7 +254,7 @@ def _layered(rules: Sequence[_Rule], problems: list[Problem], notes: list[str]) 
             continue
         best = max(counting, key=lambda found: found.rule.version)
         for found in counting:
-            if found.read.layer > best.read.layer:
+            if found.read.layer > best.read.layer and found.rule.version < best.rule.version:  # equal ones are the same
                 notes.append(f"{found.read.shown}: {found.rule.ref} is older than {best.rule.ref} and does not count")
         if best.rule.status == "active":
             active[name] = best
