@@ -13,6 +13,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from .audit.record import Entry, read_record
@@ -21,7 +22,7 @@ from .model import Known, Outcome, Scan, Turn
 from .rules.backtest import Side
 from .rules.capture import Captured
 from .rules.engine import ReferenceEngine, RuleEngine, engine_for
-from .rules.release import InForce, Pick
+from .rules.release import NOBODY, InForce, Pick
 from .rules.ruleset import Ruleset
 from .rules.shadow import Shadow
 from .store.reading import Reading
@@ -30,6 +31,8 @@ PHANTOM = "phantom"
 """Kind of the record that says how a set in the shadow would have decided; nothing follows from it."""
 KEPT = 4  # compiled sets: stable, candidate, and those that a rollback may call back
 MOST_ENGINES = 40  # durable-rules never gives back all of a table; after so many new ones plain Python judges
+WARM = 40  # sentences that a set decides before it is used
+EPOCH = datetime(2026, 1, 5, tzinfo=UTC)  # when they are said
 REPEAT = 60.0  # seconds between two warnings about a set that cannot be used, and between two tries to use it
 log = logging.getLogger("recordari.releases")
 
@@ -162,7 +165,9 @@ class Serving:
         sources = tx.ruleset(digest)
         if sources is None:
             return  # told when it is to decide
-        thread = threading.Thread(target=self._compile, args=(digest, sources), daemon=True, name="recordari-release")
+        thread = threading.Thread(
+            target=self._compile_ahead, args=(digest, sources), daemon=True, name="recordari-release"
+        )
         self._coming[digest] = thread
         thread.start()
 
@@ -180,6 +185,12 @@ class Serving:
         self._compile(digest, sources)
         return digest in self._compiled
 
+    def _compile_ahead(self, digest: str, sources: Mapping[str, str]) -> None:
+        """The same in the background; its fault is told now, while there is time to publish another."""
+        self._compile(digest, sources)
+        if digest in self._faults:
+            log.error("release %s is published and cannot be used (%s)", digest[:12], self._faults[digest])
+
     def _compile(self, digest: str, sources: Mapping[str, str]) -> None:
         """A set ready to decide, or the fault that keeps it from it."""
         try:
@@ -188,12 +199,22 @@ class Serving:
                 raise ValueError("its sources have another digest")
             one = self._make(ruleset)
             one.engine = self._engine(ruleset)
-            for part in (ruleset.extraction, ruleset.gatekeeper, ruleset.table, ruleset.inductions):
-                assert part is not None  # compiled on first use: now, not at a turn
+            self._warm(one)
         except Exception as broken:  # whatever it is, the set in use is sound
             self._faults[digest] = str(broken).splitlines()[0] if str(broken) else type(broken).__name__
         else:
             self._compiled[digest] = one
+
+    def _warm(self, one: Deciding) -> None:
+        """Decide what the rules' own tests say, to no effect: much is compiled on first use, and that is now."""
+        said = [file.tests[0].say for file in one.ruleset.captures if file.tests]
+        side = self._side(one)
+        for number, text in enumerate(said[:: max(1, len(said) // WARM)]):
+            turn = Turn(
+                turn_id=f"warm:{number}", text=text, speaker="user", said_at=EPOCH, received_at=EPOCH, entity=NOBODY,
+                conversation="warm", ordinal=number,
+            )  # fmt: skip
+            side.decide(turn, side.read(turn), Known(), None)
 
     def _engine(self, ruleset: Ruleset) -> RuleEngine:
         judge: RuleEngine = getattr(self.own.engine, "before", self.own.engine)  # not one that watches for a shadow

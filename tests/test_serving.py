@@ -203,6 +203,26 @@ def test_a_set_that_cannot_be_used_leaves_the_old_one_in_force_and_is_told_again
         assert bet(memory, "client-3", "t-3").decisions[0].ruleset == wager.digest
 
 
+def test_a_published_set_is_compiled_ahead_and_its_fault_is_told_before_it_decides(
+    tmp_path: Path, ruleset: Ruleset, wager: Ruleset, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Memory.open(tmp_path / "m.db", ruleset=ruleset, ner=False) as memory:
+        memory.observe("我们的预算是8万元。", said_at=AT, entity="client-0")
+        where = House(memory.store, memory.namespace, memory.settings, memory.signer)
+        releasing.publish(where, DEED, wager, CLEAN)
+        with superuser(tmp_path / "m.db") as database:
+            database.execute("UPDATE rulesets SET sources = '{}' WHERE digest = ?", (wager.digest,))
+        bet(memory, "client-1", "t-1")
+        for thread in memory.serving._coming.values():
+            thread.join()
+        assert [each.message for each in caplog.records if "published and cannot be used" in each.message]
+        with superuser(tmp_path / "m.db") as database:
+            right = json.dumps(dict(wager.sources))
+            database.execute("UPDATE rulesets SET sources = ? WHERE digest = ?", (right, wager.digest))
+        releasing.promote(where, DEED, "stable", OPEN)
+        assert bet(memory, "client-2", "t-2").decisions[0].ruleset == wager.digest
+
+
 def test_an_edit_is_decided_by_the_set_of_whom_the_item_came_from(memory: Memory, house: House, wager: Ruleset) -> None:
     releasing.publish(house, DEED, wager, CLEAN)
     releasing.promote(house, DEED, "canary", OPEN, share=1_000)
