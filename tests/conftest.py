@@ -54,8 +54,9 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 # The shipped grammar of amounts alone: no time, no names.
 AMOUNTS = (
     "any/amounts", "any/money", "any/money_labels", "any/number_contexts", "any/time_units", "any/counted_names",
-    "any/number_scales", "any/set_phrases", "en/amounts", "en/money", "en/proportion_words", "en/weighing_words", "en/number_words",
-    "en/number_multiples", "en/number_parts", "en/number_ranks", "zh/amounts", "zh/money", "zh/number_characters",
+    "any/number_scales", "any/set_phrases", "en/amounts", "en/money", "en/proportion_words", "en/weighing_words",
+    "en/number_words", "en/number_multiples", "en/number_parts", "en/number_ranks", "zh/amounts", "zh/money",
+    "zh/number_characters",
 )  # fmt: skip
 
 
