@@ -122,6 +122,8 @@ class Tree:
 
 def root_from(leaf: bytes, index: int, size: int, path: list[bytes]) -> bytes | None:
     """The root that an audit path leads to; None when it cannot belong to such a tree."""
+    if not 0 <= index < size:
+        return None
     place, last, node = index, size - 1, leaf
     for sibling in path:
         if last == 0:
