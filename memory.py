@@ -21,13 +21,13 @@ from .llm_polish.wording import from_event, readable
 from .model import Bound, Decision, Edit, Known, MemoryItem, Outcome, Receipt, Scan, Turn
 from .reader import NotFoundError as NotFoundError
 from .reader import Reader
+from .releases.serving import Serving
 from .rules.anchors import counted_out, event_name
 from .rules.capture import Captured
 from .rules.decide import decide, suggested
 from .rules.engine import Preference, RuleEngine, engine_for
 from .rules.load import load
 from .rules.ruleset import Ruleset
-from .serving import Serving
 from .settings import Settings
 from .store.codec import proposal_digest
 from .store.engine import Store
@@ -36,14 +36,14 @@ from .store.items import as_of, reconcile
 from .values import TimeValue
 
 if TYPE_CHECKING:
-    from .actors import Acting
     from .audit.replay import Replayed
-    from .erasing import Erased, House
+    from .erasure.erasing import Erased, House
+    from .erasure.sweeping import Swept
     from .recall.context import Context, Counter
-    from .signing import Signer
     from .store.standing import Mark, On
     from .store.writing import Writing
-    from .sweeping import Swept
+    from .trust.actors import Acting
+    from .trust.signing import Signer
 
 REHEARSAL_SECRET = hashlib.sha256(b"recordari rehearsal").digest()  # output must not depend on the machine
 LAST_TURNS = 12  # turns of talk handed to bind; how many of them count is said by the rules
@@ -97,7 +97,7 @@ class Memory(Reader):
         ``read_only`` makes nothing, not even a signing key; without ``create`` there must be a memory already.
         Raises RuleError with every problem of the rule files, StoreError when the store cannot be used.
         """
-        from .signing import signer_for
+        from .trust.signing import signer_for
 
         folders = [rules] if isinstance(rules, str | Path) else list(rules)
         loaded = ruleset if ruleset is not None else load([Path(folder) for folder in folders], packs=packs)
@@ -252,7 +252,7 @@ class Memory(Reader):
     def _edit(
         self, item_id: str, does: Does, text: str, actor: str, seen: int, since: datetime | None, at: datetime | None
     ) -> Receipt:
-        from .actors import acting
+        from .trust.actors import acting
 
         moment = at if at is not None else datetime.now(UTC)
         item = self.item(item_id)
@@ -412,7 +412,7 @@ class Memory(Reader):
 
     def replay(self) -> tuple[Replayed, Replayed]:
         """Decide everything again: from stored features (policy), and from stored text (extraction)."""
-        from .proof import replay_log
+        from .trust.proof import replay_log
 
         with Store.open("sqlite://", secret=REHEARSAL_SECRET) as store:
             fresh: dict[str, Memory] = {}
@@ -434,7 +434,7 @@ class Memory(Reader):
     ) -> Erased:  # fmt: skip
         """Destroy items, all about an entity (with ``slot``: one field of it) or a conversation; ``dry_run`` only says
         what would go. ErasureError without ground and actor, OnHold when a legal hold forbids it."""
-        from .erasing import Target, erase, preview
+        from .erasure.erasing import Target, erase, preview
 
         target = Target(items, entity, slot, qualifier, conversation)
         return preview(self._house(), target) if dry_run else erase(
@@ -443,14 +443,14 @@ class Memory(Reader):
 
     def certificate(self, record: int) -> dict[str, Any]:
         """What proves an erasure to others, by the number of its record: ids, no values; ErasureError for another."""
-        from .certificates import certificate
+        from .erasure.certificates import certificate
 
         return certificate(self._house(), record)
 
     def reapply(self, certificates: Iterable[str], *, actor: str, public_key: str | None = None) -> list[Erased]:
         """After a restore: erase again what certificates (JSON) name. CertificateError when one does not prove itself
         under the key of the log, and then nothing is erased."""
-        from .certificates import keys_of, read_certificate, reapply
+        from .erasure.certificates import keys_of, read_certificate, reapply
 
         keys = keys_of(self._house(), public_key)
         proven = [read_certificate(each, self.namespace, keys) for each in certificates]
@@ -466,7 +466,7 @@ class Memory(Reader):
 
     def release(self, kind: Mark, number: int, *, ground: str, actor: str) -> int:
         """End a hold (``hold_legal``) or a restriction (``restrict``) by its number."""
-        from .erasing import lift
+        from .erasure.erasing import lift
 
         return lift(self._house(), kind, number, ground=ground, actor=actor)
 
@@ -474,17 +474,17 @@ class Memory(Reader):
         self, *, at: datetime, limit: int = 1000, actor: str | None = None, dry_run: bool = False
     ) -> list[Swept]:  # fmt: skip
         """Erase what has been kept as long as its retention class says, at most ``limit`` things of each class."""
-        from .sweeping import sweep
+        from .erasure.sweeping import sweep
 
         return sweep(self._house(), self.ruleset, at=at, limit=limit, actor=actor, dry_run=dry_run)
 
     def _mark(self, kind: Mark, on: On, target: str, ground: str, actor: str) -> int:
-        from .erasing import mark
+        from .erasure.erasing import mark
 
         return mark(self._house(), kind, on, target, ground=ground, actor=actor)
 
     def _house(self) -> House:
-        from .erasing import House
+        from .erasure.erasing import House
 
         return House(self.store, self.namespace, self.settings, self.signer)
 

@@ -17,9 +17,9 @@ from .rules.ruleset import Ruleset
 from .settings import Settings, SettingsError
 
 if TYPE_CHECKING:
-    from .signing import Signer
     from .store.engine import Store
     from .store.writing import Writing
+    from .trust.signing import Signer
 
 WORK = "polish"
 FUNCTION_WORDS = "polish.function_words"

@@ -159,7 +159,7 @@ class Reader:
     def review(self, *, entity: str | None = None) -> tuple[tuple[MemoryItem, Decision], ...]:
         """What waits for a person, oldest first, each with the decision that wrote it: what is held, and what a release
         wrote that was rolled back (flag ``withdrawn_release``)."""
-        from .released import WITHDRAWN, flagged
+        from .releases.acts import WITHDRAWN, flagged
 
         with self.store.reading(self.namespace) as tx:
             held = [item for item in tx.items(entity=entity, history=True) if item.status == "held"]
@@ -174,13 +174,13 @@ class Reader:
     # ------------------------------------------------------------ accounting for it
     def explain(self, item_id: str, *, language: Tongue = "en") -> tuple[Explanation, ...]:
         """Every decision about an item, from the characters of the sentence to the rule that decided."""
-        from .proof import explain_item
+        from .trust.proof import explain_item
 
         return explain_item(self.store, self.namespace, self.ruleset, self.item(item_id).id, language)
 
     def why_not(self, turn_id: str, *, language: Tongue = "en") -> Explanation:
         """Why nothing, or not more, was remembered from a turn."""
-        from .proof import explain_turn
+        from .trust.proof import explain_turn
 
         found = explain_turn(self.store, self.namespace, self.ruleset, turn_id, language)
         if found is None:
@@ -195,9 +195,9 @@ class Reader:
         ``public_key`` is a verifier line, PEM, or a file of either (default: the key beside the store, if any);
         ``witness`` a file of signed notes, ``actors`` a list of actors from outside. Nothing is made or changed.
         """
-        from .actors import read_actors
-        from .proof import verify_log
-        from .signing import trust_for
+        from .trust.actors import read_actors
+        from .trust.proof import verify_log
+        from .trust.signing import trust_for
 
         trust = trust_for(self.store, self.namespace, self.settings, public_key, witness)
         keys = None if actors is None else [each.key for each in read_actors(actors)]

@@ -22,9 +22,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from recordari import releasing
-from recordari.erasing import House
+from recordari.erasure.erasing import House
 from recordari.memory import Memory
+from recordari.releases import releasing
 from recordari.rules.load import build, digest_of, load
 from recordari.rules.promotion import Gates
 from recordari.rules.release import InForce, in_force_at

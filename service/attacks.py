@@ -446,7 +446,7 @@ def run(memory: Memory, *, as_json: bool) -> int:
 
 def _copied(memory: Memory, to: Path) -> None:
     """Copy the store with its key and witness; where that cannot be, the attacks are made on an empty store."""
-    from ..signing import places
+    from ..trust.signing import places
 
     key, witness = places(memory.store, memory.settings)
     readable = key is not None and key.exists() and not SigningKey.read(key)[1]

@@ -104,7 +104,7 @@ def decisions(
     json: Json = False,
 ) -> None:
     """Every decision, refusals included: of a rule since a version, of a kind, with a reason, of some days."""
-    from .. import questions
+    from ..evidence import questions
     from .answers import show_decisions
     from .opening import reading
 
@@ -116,7 +116,7 @@ def decisions(
 @app.command()
 def holds(store: Store = None, namespace: Namespace = None, json: Json = False) -> None:
     """Everything that ever waited for a person, and who approved or rejected it."""
-    from .. import questions
+    from ..evidence import questions
     from .answers import show_holds
     from .opening import reading
 
@@ -132,7 +132,7 @@ def changes(
     json: Json = False,
 ) -> None:
     """Who changed what: every act of a person, and whose signature it bears."""
-    from .. import questions
+    from ..evidence import questions
     from .answers import show_changes
     from .opening import reading
 
@@ -143,7 +143,7 @@ def changes(
 @app.command()
 def wordings(store: Store = None, namespace: Namespace = None, json: Json = False) -> None:
     """Every wording that an LLM was asked for, and what was refused."""
-    from .. import questions
+    from ..evidence import questions
     from .answers import show_wordings
     from .opening import reading
 
@@ -159,7 +159,7 @@ def resting(
     json: Json = False,
 ) -> None:
     """The items that rest on a rule or a rule set: what to look at when it is taken back."""
-    from .. import questions
+    from ..evidence import questions
     from .answers import show_resting
     from .opening import reading
 

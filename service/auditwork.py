@@ -33,7 +33,7 @@ def sign(memory: Memory) -> int:
 def verifier(memory: Memory) -> str:
     """The public key that verifies the checkpoints, as one line for an auditor."""
     from ..audit.checkpoint import KeyFileError
-    from ..signing import trust_for, verifier_line
+    from ..trust.signing import trust_for, verifier_line
 
     trust = trust_for(memory.store, memory.namespace, memory.settings)
     line = verifier_line(trust, memory.namespace)
@@ -45,9 +45,9 @@ def verifier(memory: Memory) -> str:
 
 def note_act(memory: Memory, kind: str, actor: str, content: Mapping[str, Any]) -> None:
     """Leave a record of what an actor did with the log, signed where there is a list of actors."""
-    from ..actors import acting
     from ..audit.ledger import Ledger
     from ..audit.record import Entry
+    from ..trust.actors import acting
 
     act = acting(memory.store, memory.namespace, memory.settings, actor)
     entry = Entry(kind, content, {} if act is not None else {"actor": actor})
@@ -60,7 +60,7 @@ def note_act(memory: Memory, kind: str, actor: str, content: Mapping[str, Any]) 
 
 def write_bundle(memory: Memory, folder: Path, *, proofs: bool, actor: str | None) -> int:
     """Export a namespace; an actor's export stands in the log, and so in the bundle itself."""
-    from ..bundle import check_empty, export
+    from ..evidence.bundle import check_empty, export
 
     check_empty(folder)
     if actor is not None:
@@ -101,8 +101,8 @@ def proof_of(memory: Memory, seq: int) -> int:
 
 def new_actor(name: str, role: str, key: Path | None, store: str | None) -> int:
     """Put a person on the list of actors of a store."""
-    from ..actors import FILE, ActorError, add_actor, key_file
     from ..settings import Settings
+    from ..trust.actors import FILE, ActorError, add_actor, key_file
 
     settings = Settings()
     if settings.actors is None and "://" in (store or settings.store):
@@ -117,7 +117,7 @@ def new_actor(name: str, role: str, key: Path | None, store: str | None) -> int:
 
 def new_key(memory: Memory) -> int:
     """Change the signing key of a store."""
-    from ..signing import rotate
+    from ..trust.signing import rotate
 
     for line in rotate(memory.store, memory.settings):
         print(line)

@@ -319,7 +319,7 @@ def erase(
     json: Json = False,
 ) -> None:
     """Destroy what is remembered, so that no byte of it is left; the log keeps the proof, not the value."""
-    from ..erasing import Target
+    from ..erasure.erasing import Target
     from . import erasure
 
     asked = erasure.Asked(ground, actor, dry_run=dry_run, yes=yes, certificate=certificate, exports=export or [])
@@ -398,10 +398,10 @@ def told(error: Exception) -> int:
     if isinstance(error, UnicodeEncodeError) and "surrogates" in error.reason:
         print("an argument is not UTF-8. Set the terminal to UTF-8", file=sys.stderr)
         return WRONG_USE
-    from ..actors import ActorError
     from ..audit.checkpoint import NoteError
-    from ..certificates import CertificateError
-    from ..erasing import ErasureError
+    from ..erasure.certificates import CertificateError
+    from ..erasure.erasing import ErasureError
+    from ..trust.actors import ActorError
     from .opening import UnknownNamespace
 
     refused = IntakeError | SettingsError | EditError | ActorError | NoteError | UnknownNamespace

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ..certificates import CertificateError, all_of
-from ..erasing import Erased, House, Target
+from ..erasure.certificates import CertificateError, all_of
+from ..erasure.erasing import Erased, House, Target
 from ..memory import Memory
 from .opening import editing, reading
 from .streams import emit
@@ -140,8 +140,8 @@ def show_swept(
     memory: Memory, at: str | None, limit: int, actor: str | None, *, dry_run: bool, as_json: bool
 ) -> None:  # fmt: skip
     """Sweep and say what went of each class, and what no class covers."""
+    from ..erasure.sweeping import unclassed
     from ..intake import moment_of
-    from ..sweeping import unclassed
 
     moment = moment_of(at, "--at") or datetime.now(UTC)
     for each in memory.sweep(at=moment, limit=limit, actor=actor, dry_run=dry_run):
@@ -157,7 +157,7 @@ def show_swept(
 
 def remake(memory: Memory, folder: Path) -> None:
     """Export a bundle anew in the place of one that still has what was erased."""
-    from ..bundle import export
+    from ..evidence.bundle import export
 
     try:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))

@@ -17,7 +17,7 @@ Number = Annotated[int, typer.Argument(help="The number that the list shows.")]
 
 def chosen(item: str | None, entity: str | None, conversation: str | None) -> tuple[str, str]:
     """What it is on, and its id or name; ErasureError unless one is named."""
-    from ..erasing import ErasureError
+    from ..erasure.erasing import ErasureError
 
     named = [(on, given) for on, given in (("item", item), ("entity", entity), ("conversation", conversation)) if given]
     if len(named) != 1:

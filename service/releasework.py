@@ -12,8 +12,8 @@ from .options import FOUND, UNREADABLE, WRONG_USE
 from .streams import emit
 
 if TYPE_CHECKING:
-    from ..erasing import House
-    from ..releasing import Done
+    from ..erasure.erasing import House
+    from ..releases.releasing import Done
     from ..rules.ruleset import Ruleset
 
 Tests = Literal["all", "own", "none"]
@@ -23,10 +23,10 @@ LOCK_CHECKS = frozenset({"changed-silently", "version-lowered", "deleted", "lock
 @contextmanager
 def _house(store: str | None, namespace: str | None, *, read_only: bool = False) -> Iterator[House]:
     """The memory that the options and the settings name, opened without any rules."""
-    from ..erasing import House
+    from ..erasure.erasing import House
     from ..settings import Settings
-    from ..signing import signer_for
     from ..store.engine import Store
+    from ..trust.signing import signer_for
 
     settings = Settings()
     name = namespace or settings.namespace
@@ -39,7 +39,7 @@ def _house(store: str | None, namespace: str | None, *, read_only: bool = False)
 
 def _taken(step: Callable[[], Done], as_json: bool) -> int:
     """Take a step and say what is in force since; 1 where what was found forbids it, 2 where it makes no sense."""
-    from ..releasing import GateShut, ReleaseError, Unfit, short
+    from ..releases.releasing import GateShut, ReleaseError, Unfit, short
 
     try:
         done = step()
@@ -71,7 +71,7 @@ def _taken(step: Callable[[], Done], as_json: bool) -> int:
 
 
 def _candidate(fields: dict[str, Any]) -> str:
-    from ..releasing import short
+    from ..releases.releasing import short
 
     if fields.get("candidate") is None:
         return "none"
@@ -84,8 +84,8 @@ def publish(
     as_json: bool,
 ) -> int:  # fmt: skip
     """Check a rule set and make it the candidate."""
-    from ..releasing import Deed
-    from ..releasing import publish as step
+    from ..releases.releasing import Deed
+    from ..releases.releasing import publish as step
     from .rulesources import UnknownRules, ruleset_of
 
     try:
@@ -128,8 +128,8 @@ def promote(
     namespace: str | None, actor: str, why: str, *, as_json: bool,
 ) -> int:  # fmt: skip
     """Take the candidate on."""
-    from ..releasing import Deed
-    from ..releasing import promote as step
+    from ..releases.releasing import Deed
+    from ..releases.releasing import promote as step
     from ..rules.promotion import GateFileError, read_gates
 
     try:
@@ -143,8 +143,8 @@ def promote(
 
 def override(rule: str, store: str | None, namespace: str | None, actor: str, why: str, *, as_json: bool) -> int:
     """Stop a rule."""
-    from ..releasing import Deed
-    from ..releasing import override as step
+    from ..releases.releasing import Deed
+    from ..releases.releasing import override as step
 
     with _house(store, namespace) as house:
         status = _taken(lambda: step(house, Deed(actor, why), rule), as_json)
@@ -155,8 +155,8 @@ def override(rule: str, store: str | None, namespace: str | None, actor: str, wh
 
 def rollback(digest: str, store: str | None, namespace: str | None, actor: str, why: str, *, as_json: bool) -> int:
     """Go back to an earlier set."""
-    from ..releasing import Deed
-    from ..releasing import rollback as step
+    from ..releases.releasing import Deed
+    from ..releases.releasing import rollback as step
 
     with _house(store, namespace) as house:
         return _taken(lambda: step(house, Deed(actor, why), digest), as_json)
@@ -164,8 +164,8 @@ def rollback(digest: str, store: str | None, namespace: str | None, actor: str, 
 
 def status(store: str | None, namespace: str | None, samples: int, *, as_json: bool) -> int:
     """Print what is in force and how it came about."""
-    from ..releasing import short
-    from ..releasing import status as told
+    from ..releases.releasing import short
+    from ..releases.releasing import status as told
 
     with _house(store, namespace, read_only=True) as house:
         found = told(house, samples=samples)

@@ -14,7 +14,7 @@ from rich.text import Text
 from ..audit.report import Report
 from ..intake import Incoming
 from ..model import Decision, MemoryItem, Receipt, Refused, Scan
-from ..released import WITHDRAWN
+from ..releases.acts import WITHDRAWN
 from .batch import item_fields
 from .streams import emit
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from recordari.actors import Actor, ActorError, add_actor, key_file, read_actors
 from recordari.audit.checkpoint import KeyFileError, SigningKey, vkey
 from recordari.audit.report import Report
 from recordari.memory import Memory
 from recordari.rules.ruleset import Ruleset
 from recordari.service.forgery import superuser
 from recordari.settings import Settings
-from recordari.signing import rotate
+from recordari.trust.actors import Actor, ActorError, add_actor, key_file, read_actors
+from recordari.trust.signing import rotate
 
 AT = "2026-03-18T10:00:00+08:00"
 
@@ -225,7 +225,7 @@ def test_a_change_of_the_key_that_was_interrupted_is_finished_by_doing_it_again(
             memory.observe("我们的预算是8万元。", said_at=AT)
     with Memory.open(path, ruleset=ruleset, ner=False) as memory:
         with monkeypatch.context() as broken:
-            broken.setattr("recordari.signing.os.replace", lambda *_: (_ for _ in ()).throw(OSError("power")))
+            broken.setattr("recordari.trust.signing.os.replace", lambda *_: (_ for _ in ()).throw(OSError("power")))
             with pytest.raises(OSError, match="power"):
                 rotate(memory.store, memory.settings)
         lines = rotate(memory.store, memory.settings)

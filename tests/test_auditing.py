@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from recordari import questions
-from recordari.actors import add_actor, key_file
 from recordari.audit.ledger import Ledger
 from recordari.audit.record import Entry
-from recordari.bundle import export
+from recordari.evidence import questions
+from recordari.evidence.bundle import export
 from recordari.memory import Memory
 from recordari.rules.load import load
 from recordari.rules.ruleset import Ruleset
+from recordari.trust.actors import add_actor, key_file
 
 ROOT = Path(__file__).parent.parent
 TURNS = (

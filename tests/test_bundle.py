@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from recordari.actors import add_actor, key_file
 from recordari.audit.checkpoint import SigningKey, vkey
 from recordari.audit.csvfile import cell
 from recordari.audit.ledger import Ledger
 from recordari.audit.record import Entry
-from recordari.bundle import all_proofs, export
+from recordari.evidence.bundle import all_proofs, export
 from recordari.memory import Memory
 from recordari.rules.ruleset import Ruleset
+from recordari.trust.actors import add_actor, key_file
 
 SAID = (
     ("user", "我们的预算是8万元。", "2026-05-01T10:00:00+08:00"),

@@ -25,7 +25,7 @@ from recordari.audit.checkpoint import (
     vkey,
 )
 from recordari.audit.merkle import leaf_hash
-from recordari.signing import _without
+from recordari.trust.signing import _without
 
 NAMESPACE = "matter-17"
 KEY = SigningKey.from_seed(bytes(range(32)))

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from recordari.actors import ActorError, add_actor
 from recordari.audit.ledger import Ledger
-from recordari.erasing import ErasureError, OnHold
+from recordari.erasure.erasing import ErasureError, OnHold
 from recordari.memory import Memory, NotFoundError
 from recordari.rules.ruleset import Ruleset
 from recordari.service.forgery import superuser
 from recordari.settings import Settings
 from recordari.store.errors import Stale
+from recordari.trust.actors import ActorError, add_actor
 
 GROUND = "gdpr-17-1-b"
 ACTOR = "ines"

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from recordari import releasing
-from recordari.actors import ActorError, add_actor, key_file
-from recordari.erasing import House
+from recordari.erasure.erasing import House
 from recordari.memory import Memory
-from recordari.releasing import Deed, GateShut, ReleaseError, Unfit
+from recordari.releases import releasing
+from recordari.releases.releasing import Deed, GateShut, ReleaseError, Unfit
 from recordari.rules.load import load
 from recordari.rules.promotion import Gate, GateFileError, Gates, read_gates
 from recordari.rules.release import InForce
 from recordari.rules.ruleset import Ruleset
 from recordari.settings import Settings
+from recordari.trust.actors import ActorError, add_actor, key_file
 
 AT = "2026-03-18T10:00:00+08:00"
 OPEN = Gates()

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from recordari import releasing, serving
-from recordari.erasing import House
+from recordari.erasure.erasing import House
 from recordari.memory import Memory
-from recordari.releasing import Deed
+from recordari.releases import releasing, serving
+from recordari.releases.releasing import Deed
 from recordari.rules.load import load
 from recordari.rules.promotion import Gates
 from recordari.rules.release import bucket

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recordari.erasing import ErasureError
+from recordari.erasure.erasing import ErasureError
 from recordari.memory import Memory
 from recordari.rules.load import load
 from recordari.rules.retention_file import classes_of, kept_since

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from ..model import utc
+from ..rules.retention_file import RetentionFile, classes_of, kept_since
+from ..rules.ruleset import Ruleset
+from ..store.erasing import Plan, due_items, due_turns, gather, slots_stored, turns_about, turns_where
+from ..store.reading import Reading
+from ..store.standing import Standing, in_force
 from .erasing import ErasureError, Grounds, House, carry_out
-from .model import utc
-from .rules.retention_file import RetentionFile, classes_of, kept_since
-from .rules.ruleset import Ruleset
-from .store.erasing import Plan, due_items, due_turns, gather, slots_stored, turns_about, turns_where
-from .store.reading import Reading
-from .store.standing import Standing, in_force
 
 TURNS = "turns"  # beside the slots of a class: what was said
 

@@ -16,16 +16,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from .audit.record import Entry, read_record
-from .extractors.scan import scan, with_cues_of
-from .model import Known, Outcome, Scan, Turn
-from .rules.backtest import Side
-from .rules.capture import Captured
-from .rules.engine import ReferenceEngine, RuleEngine, engine_for
-from .rules.release import NOBODY, InForce, Pick
-from .rules.ruleset import Ruleset
-from .rules.shadow import Shadow
-from .store.reading import Reading
+from ..audit.record import Entry, read_record
+from ..extractors.scan import scan, with_cues_of
+from ..model import Known, Outcome, Scan, Turn
+from ..rules.backtest import Side
+from ..rules.capture import Captured
+from ..rules.engine import ReferenceEngine, RuleEngine, engine_for
+from ..rules.release import NOBODY, InForce, Pick
+from ..rules.ruleset import Ruleset
+from ..rules.shadow import Shadow
+from ..store.reading import Reading
 
 PHANTOM = "phantom"
 """Kind of the record that says how a set in the shadow would have decided; nothing follows from it."""

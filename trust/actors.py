@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .audit.checkpoint import KeyFileError, SigningKey
-from .audit.record import Entry, Private, Sign, Signed, key_of, read_record
-from .audit.signatures import Listed, listed_by
-from .settings import Settings
-from .store.engine import Store
-from .store.log import Log
+from ..audit.checkpoint import KeyFileError, SigningKey
+from ..audit.record import Entry, Private, Sign, Signed, key_of, read_record
+from ..audit.signatures import Listed, listed_by
+from ..settings import Settings
+from ..store.engine import Store
+from ..store.log import Log
 
 FILE = "actors.yaml"
 _NAME = re.compile(r"[^\s/\\:'\"]+( [^\s/\\:'\"]+)*")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from .audit.checkpoint import (
+from ..audit.checkpoint import (
     KeyFileError,
     NoteError,
     SigningKey,
@@ -23,12 +23,12 @@ from .audit.checkpoint import (
     unverified,
     vkey,
 )
-from .audit.heads import Change, change_of
-from .audit.ledger import Ledger
-from .audit.record import Entry, read_record
-from .settings import Settings
-from .store.engine import Store
-from .store.log import Log
+from ..audit.heads import Change, change_of
+from ..audit.ledger import Ledger
+from ..audit.record import Entry, read_record
+from ..settings import Settings
+from ..store.engine import Store
+from ..store.log import Log
 
 MOST_GAPS = 8  # lines in a note that name records which its signer did not write
 SIGN_AFTER = 60.0  # seconds; a checkpoint bounds what a rewrite could change unseen

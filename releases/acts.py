@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .audit.record import Record, read_record
-from .model import MemoryItem
-from .rules.release import KINDS, InForce, Step
-from .store.log import Log
-from .store.reading import Reading
+from ..audit.record import Record, read_record
+from ..model import MemoryItem
+from ..rules.release import KINDS, InForce, Step
+from ..store.log import Log
+from ..store.reading import Reading
 
 WITHDRAWN = "withdrawn_release"
 """Flag of an item in review that a rolled back release wrote."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from .audit.record import Private, Record, read_record
-from .audit.story import REWRITES, Story
-from .model import MemoryItem, dump
-from .reader import Reader
-from .store.reading import Reading
+from ..audit.record import Private, Record, read_record
+from ..audit.story import REWRITES, Story
+from ..model import MemoryItem, dump
+from ..reader import Reader
+from ..store.reading import Reading
 
 
 def _told(

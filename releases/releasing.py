@@ -12,17 +12,15 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from .actors import Acting, acting
-from .audit.ledger import Ledger
-from .audit.record import Entry, Record, read_record
-from .erasing import House
-from .released import acts_of, flagged, steps_of
-from .rulefile import RuleError
-from .rules.compare import compare
-from .rules.engine import engine_for
-from .rules.load import digest_of
-from .rules.promotion import Gates, Shown, gate_fields, missing
-from .rules.release import (
+from ..audit.ledger import Ledger
+from ..audit.record import Entry, Record, read_record
+from ..erasure.erasing import House
+from ..rulefile import RuleError
+from ..rules.compare import compare
+from ..rules.engine import engine_for
+from ..rules.load import digest_of
+from ..rules.promotion import Gates, Shown, gate_fields, missing
+from ..rules.release import (
     BUCKETS,
     KINDS,
     InForce,
@@ -33,14 +31,16 @@ from .rules.release import (
     stage_began,
     withdrawn,
 )
-from .rules.ruleset import Ruleset
-from .rules.slotchange import Misfit, misfits
+from ..rules.ruleset import Ruleset
+from ..rules.slotchange import Misfit, misfits
+from ..trust.actors import Acting, acting
+from .acts import acts_of, flagged, steps_of
 from .serving import PHANTOM
 
 if TYPE_CHECKING:
-    from .store.log import Log
-    from .store.reading import Reading
-    from .store.writing import Writing
+    from ..store.log import Log
+    from ..store.reading import Reading
+    from ..store.writing import Writing
 
 SHORTEST = 6  # characters of a digest that may stand for it
 

@@ -6,18 +6,18 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from .audit.explain import Explanation, Logged, Tongue, explain, why_not
-from .audit.record import Private, Record, canonical, read_record
-from .audit.replay import Difference, Replayed, replay_extraction, replay_policy
-from .audit.verify import Finding, Report, verify
-from .model import Decision, Turn, Verdict
-from .rules.engine import RuleEngine, engine_for
-from .rules.load import digest_of
-from .rules.ruleset import Ruleset
+from ..audit.explain import Explanation, Logged, Tongue, explain, why_not
+from ..audit.record import Private, Record, canonical, read_record
+from ..audit.replay import Difference, Replayed, replay_extraction, replay_policy
+from ..audit.verify import Finding, Report, verify
+from ..model import Decision, Turn, Verdict
+from ..rules.engine import RuleEngine, engine_for
+from ..rules.load import digest_of
+from ..rules.ruleset import Ruleset
+from ..store.engine import Store
+from ..store.inspection import Inspection
+from ..store.reading import Reading
 from .signing import Trust
-from .store.engine import Store
-from .store.inspection import Inspection
-from .store.reading import Reading
 
 # ---------------------------------------------------------------- explaining
 ANSWERS = frozenset({"confirmed_suggestion", "suggestion_rejected"})

@@ -10,11 +10,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from .actors import acting
-from .audit.ledger import Ledger, LedgerError
-from .audit.record import Entry, Private, read_record
-from .store.engine import Store
-from .store.erasing import (
+from ..audit.ledger import Ledger, LedgerError
+from ..audit.record import Entry, Private, read_record
+from ..store.engine import Store
+from ..store.erasing import (
     Plan,
     destroy,
     gather,
@@ -24,13 +23,14 @@ from .store.erasing import (
     turns_about,
     turns_where,
 )
-from .store.reading import Reading
-from .store.standing import Mark, On, Standing, in_force
+from ..store.reading import Reading
+from ..store.standing import Mark, On, Standing, in_force
+from ..trust.actors import acting
 
 if TYPE_CHECKING:
-    from .settings import Settings
-    from .signing import Signer
-    from .store.writing import Writing
+    from ..settings import Settings
+    from ..store.writing import Writing
+    from ..trust.signing import Signer
 
 
 class ErasureError(ValueError):

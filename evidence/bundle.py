@@ -15,19 +15,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
-from .audit import check_bundle
-from .audit.checkpoint import SigningKey, origin_of, vkey
-from .audit.csvfile import write_csv
-from .audit.merkle import Frontier, inclusion_path, node_hash
-from .audit.page import Figures, page
-from .audit.record import Private, canonical, item_fields, read_record
-from .audit.story import REWRITES, Story
-from .model import dump, utc
-from .reader import Reader
-from .rules.parsed import SOURCES, Read, parse
-from .signing import places
-from .store.errors import Damaged
-from .store.inspection import Inspection
+from ..audit import check_bundle
+from ..audit.checkpoint import SigningKey, origin_of, vkey
+from ..audit.csvfile import write_csv
+from ..audit.merkle import Frontier, inclusion_path, node_hash
+from ..audit.page import Figures, page
+from ..audit.record import Private, canonical, item_fields, read_record
+from ..audit.story import REWRITES, Story
+from ..model import dump, utc
+from ..reader import Reader
+from ..rules.parsed import SOURCES, Read, parse
+from ..store.errors import Damaged
+from ..store.inspection import Inspection
+from ..trust.signing import places
 
 FORMAT = 1
 MOST = 20_000  # decisions on the page, the latest; the files have all

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from .audit.checkpoint import NoteError, origin_of, read_checkpoint, unverified
-from .audit.heads import change_of
-from .audit.ledger import Ledger
-from .audit.merkle import leaf_hash, verify_inclusion
-from .audit.record import Record, RecordError, read_record
+from ..audit.checkpoint import NoteError, origin_of, read_checkpoint, unverified
+from ..audit.heads import change_of
+from ..audit.ledger import Ledger
+from ..audit.merkle import leaf_hash, verify_inclusion
+from ..audit.record import Record, RecordError, read_record
+from ..store.erasing import Plan, gather, holders
+from ..store.reading import Reading
+from ..store.standing import in_force
+from ..trust.signing import trust_for
 from .erasing import Erased, ErasureError, Grounds, House, OnHold, carry_out, holding, told
-from .signing import trust_for
-from .store.erasing import Plan, gather, holders
-from .store.reading import Reading
-from .store.standing import in_force
 
 FORMAT = 1
 

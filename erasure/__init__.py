@@ -1,0 +1,1 @@
+"""What leaves the memory: erasing on a ground, its certificate, sweeps of what has run out."""

@@ -1,0 +1,1 @@
+"""Which rule set decides: publishing, promoting and rolling back, and serving it to a running process."""

@@ -1,0 +1,1 @@
+"""Who may say what, and how anyone can check it: keys, actors, proof of what the ledger says."""
