@@ -16,7 +16,7 @@ from sqlmodel import Field, SQLModel
 
 # Schema versions, oldest first: the alembic revisions under migrations/versions. The last one is what this code
 # writes. A fresh database gets it at once; alembic is imported only to upgrade an older one.
-REVISIONS = ("0001", "0002", "0003")
+REVISIONS = ("0001", "0002", "0003", "0004")
 
 _NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -324,6 +324,61 @@ class TextRow(Row, table=True):
     length: int = _number()
 
 
+class TurnTermRow(Row, table=True):
+    """A posting of the index over what was said: how often a term stands in a turn."""
+
+    __tablename__ = "turn_terms"
+    __table_args__ = {"sqlite_with_rowid": False}
+    namespace: str = _key()
+    term: str = _key()
+    principal: str = _key()
+    number: int = Field(primary_key=True, sa_type=NUMBER)  # first record of the turn
+    count: int = _number()
+
+
+class TurnTextRow(Row, table=True):
+    """A turn in that index: what it is filtered by, and its number of terms."""
+
+    __tablename__ = "turn_texts"
+    __table_args__ = (Index(None, "namespace", "turn_id", unique=True), {"sqlite_with_rowid": False})
+    namespace: str = _key()
+    principal: str = _key()
+    number: int = Field(primary_key=True, sa_type=NUMBER)
+    turn_id: str = _words()
+    conversation: str = _words()
+    said_at: str = _words()
+    length: int = _number()
+
+
+class TraceRow(Row, table=True):
+    """One question that was asked, and how its answer came about; no part of the log."""
+
+    __tablename__ = "traces"
+    namespace: str = _key()
+    number: int = Field(primary_key=True, sa_type=NUMBER)
+    written_at: str = _words()
+    entity: str | None = _words(default=None)  # the one that it was asked about
+    found: int = _number()  # hits; 0: a question that found nothing
+    body: str = _words()
+
+
+class TraceHitRow(Row, table=True):
+    """An item or a turn that a trace names: what is looked up by it, and must go with it."""
+
+    __tablename__ = "trace_hits"
+    __table_args__ = (
+        ForeignKeyConstraint(["namespace", "trace"], ["traces.namespace", "traces.number"]),
+        Index(None, "namespace", "trace"),
+        {"sqlite_with_rowid": False},
+    )
+    namespace: str = _key()
+    target: str = _key()
+    trace: int = Field(primary_key=True, sa_type=NUMBER)
+    kind: str = _key()  # item | turn
+    place: int = _number()  # in the answer, the first is 1; 0: only proposed
+    injected: int = _number()  # 1: it stood before the model
+
+
 class SchemaRow(Row, table=True):
     """The schema version, in the table where alembic looks for it."""
 
@@ -349,4 +404,8 @@ RUNTIMES = METADATA.tables["runtimes"]
 OUTBOX = METADATA.tables["outbox"]
 TERMS = METADATA.tables["search_terms"]
 TEXTS = METADATA.tables["search_texts"]
+TURN_TERMS = METADATA.tables["turn_terms"]
+TURN_TEXTS = METADATA.tables["turn_texts"]
+TRACES = METADATA.tables["traces"]
+TRACE_HITS = METADATA.tables["trace_hits"]
 SCHEMA = METADATA.tables["alembic_version"]
