@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Table, and_, delete, insert, or_, select, update
 
 from ..model import MemoryItem
-from . import search
+from . import search, transcript
 from .codec import read_item
 from .reading import Reading
 from .scrubbing import SCRUB
@@ -361,6 +361,7 @@ def destroy(tx: Writing, plan: Plan, *, decided_by: int, now: datetime) -> None:
     for some in _pages(plan.wishes):
         connection.execute(delete(WISHES).where(_mine(WISHES, tx), WISHES.c.seq.in_(some)))
     nameless, wordless = set(plan.names), set(plan.turns)
+    transcript.unindex(connection, mine, nameless | wordless)
     for turn in sorted(nameless | wordless):
         _bare(tx, turn, nameless=turn in nameless, wordless=turn in wordless)
     row = {

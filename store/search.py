@@ -10,12 +10,12 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, and_, delete, func, select
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, select
 
 from ..model import MemoryItem
 from .codec import read_item
@@ -119,7 +119,7 @@ def search(
 
     ``at``: only what is true then or will be; without it, and without ``history``, what stood after the last write.
     """
-    asked = _asked(question)
+    asked = weighted(question)
     of = column(entity) if entity is not None else None
     postings = {word: found for word in asked if (found := _postings(connection, namespace, of, word))}
     if not postings:
@@ -127,10 +127,8 @@ def search(
     total, average = _measure(connection, namespace, of)
     scores: dict[int, float] = {}
     for word, found in postings.items():
-        rarity = math.log(1 + (total - len(found) + 0.5) / (len(found) + 0.5))
-        for ordinal, (count, length) in found.items():
-            often = count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * length / average))
-            scores[ordinal] = scores.get(ordinal, 0.0) + asked[word] * rarity * often
+        for ordinal, gain in weigh(found, total, average):
+            scores[ordinal] = scores.get(ordinal, 0.0) + asked[word] * gain
     # Of equal scores the item remembered last comes first.
     ranked = sorted(scores, key=lambda ordinal: (-round(scores[ordinal], 9), -ordinal))
     hits: list[Hit] = []
@@ -145,7 +143,14 @@ def search(
     return tuple(hits[:limit])
 
 
-def _asked(question: str) -> dict[str, float]:
+def weigh(found: Mapping[int, tuple[int, int]], total: int, average: float) -> Iterator[tuple[int, float]]:
+    """BM25: what a word adds to each text that has it, from how often it stands there and how long the text is."""
+    rarity = math.log(1 + (total - len(found) + 0.5) / (len(found) + 0.5))
+    for number, (count, length) in found.items():
+        yield number, rarity * count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * length / average))
+
+
+def weighted(question: str) -> dict[str, float]:
     """The terms of a question and what each weighs."""
     asked: dict[str, float] = {}
     for run in _runs(question):
@@ -159,13 +164,15 @@ def _asked(question: str) -> dict[str, float]:
     return asked
 
 
+def term_is(term: ColumnElement[str], word: str) -> ColumnElement[bool]:
+    """The rows of a word; of one Chinese character every term that begins with it."""
+    return and_(term >= word, term <= word + _LAST) if _HAN.fullmatch(word) else term == word
+
+
 def _postings(connection: Connection, namespace: str, entity: str | None, word: str) -> dict[int, tuple[int, int]]:
     """Items that have a word: how often, and how long their text is."""
     where = [TERMS.c.namespace == namespace]
-    if _HAN.fullmatch(word):  # one character: every term that begins with it
-        where.append(and_(TERMS.c.term >= word, TERMS.c.term <= word + _LAST))
-    else:
-        where.append(TERMS.c.term == word)
+    where.append(term_is(TERMS.c.term, word))
     if entity is not None:
         where.append(TERMS.c.entity == entity)
     text = and_(

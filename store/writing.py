@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, insert, literal_column, select, update
 
 from ..model import Decision, Known, MemoryItem, Outcome, Proposal, Turn, wish_of
-from . import search
+from . import search, transcript
 from .codec import (
     content_digest,
     decision_body,
@@ -141,6 +141,8 @@ class Writing(Reading):
             for at, decision in enumerate(decisions)
         ]
         self._transaction.add(_ADD_DECISION, rows)
+        if seqs:
+            transcript.index(self._transaction.add, self.namespace, turn, seqs[0], decisions)
         talk = self._cache.conversation(self._transaction, turn.conversation)
         talk.recent.extend(said_in(turn, decisions))
         self._write_wishes(turn, decisions, seqs)
@@ -193,7 +195,7 @@ class Writing(Reading):
             talk.proposals = [each for each in talk.proposals if each != proposal]
 
     def reindex(self) -> int:
-        """Build the search index again from the newest version of every item; how many there are."""
+        """Build the search indexes again, from the newest version of every item and from the turns; how many items."""
         self._wrote = True
         rows = self.connection.execute(
             select(ITEMS.c.ordinal, ITEMS.c.body)
@@ -202,6 +204,7 @@ class Writing(Reading):
         ).all()
         search.clear(self.connection, self.namespace)
         search.index(self._transaction.add, self.namespace, ((ordinal, read_item(body)) for ordinal, body in rows))
+        transcript.rebuild(self.connection, self._transaction.add, self.namespace)
         return len(rows)
 
     def keep_ruleset(self, digest: str, sources: Mapping[str, str]) -> None:

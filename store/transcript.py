@@ -1,0 +1,219 @@
+"""Full text over what was said: the second source of an answer, beside the items and apart from them.
+
+A turn stands in the index under its words and under what its decisions were about (its marks: slot and kind of value,
+never a value), so that it is found by what it is about where the words differ.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, select
+
+from ..model import Decision, Turn
+from . import search
+from .codec import read_decision, read_turn
+from .search import Add
+from .statements import Insert
+from .tables import DECISIONS, TURN_TERMS, TURN_TEXTS, TURNS, column, stamp
+
+_ADD = Insert(TURN_TERMS, "namespace", "term", "principal", "number", "count")
+_ADD_TEXT = Insert(
+    TURN_TEXTS, "namespace", "principal", "number", "turn_id", "conversation", "said_at", "length"
+)  # fmt: skip
+_PAGE = 400
+
+
+@dataclass(frozen=True)
+class Within:
+    """What a turn must be, decided before anything is ranked; times are those of saying, ``before`` exclusive."""
+
+    principal: str | None = None
+    since: datetime | None = None
+    before: datetime | None = None
+    until: datetime | None = None  # inclusive
+    not_principals: frozenset[str] = frozenset()
+    not_conversations: frozenset[str] = frozenset()
+    not_turns: frozenset[str] = frozenset()
+    turns: frozenset[str] | None = None  # only these
+
+
+def slot_mark(slot: str) -> str:
+    """The term of turns in which something was decided about a slot; no word has such a sign in it."""
+    return f"slot={slot.removeprefix('reported.')}"
+
+
+def kind_mark(kind: str) -> str:
+    """The term of turns in which a value of a kind was seen."""
+    return f"kind={kind}"
+
+
+def marks(decisions: Iterable[Decision]) -> set[str]:
+    """What a turn is about: the slots and kinds of its decisions, refused ones too."""
+    found: set[str] = set()
+    for decision in decisions:
+        if decision.slot is not None:
+            found.add(slot_mark(decision.slot))
+        if decision.kind is not None:
+            found.add(kind_mark(decision.kind))
+    return found
+
+
+def index(add: Add, namespace: str, turn: Turn, number: int, decisions: Iterable[Decision]) -> None:
+    """Put a turn into the index under ``number``, that of its first record; what people do to items is no talk."""
+    if turn.edit is not None or not turn.text:
+        return
+    principal, counted = column(turn.entity), Counter(search.terms(turn.text))
+    length = counted.total()
+    counted.update(marks(decisions))
+    add(_ADD, [(namespace, term, principal, number, count) for term, count in counted.items()])
+    text = (namespace, principal, number, turn.turn_id, column(turn.conversation), stamp(turn.said_at), length)
+    add(_ADD_TEXT, [text])
+
+
+def unindex(connection: Connection, namespace: str, turn_ids: Iterable[str]) -> None:
+    """Take turns out of the index; their words are gone from the file once it is scrubbed."""
+    gone = sorted(set(turn_ids))
+    for at in range(0, len(gone), _PAGE):
+        some = gone[at : at + _PAGE]
+        mine = (TURN_TEXTS.c.namespace == namespace, TURN_TEXTS.c.turn_id.in_(some))
+        numbers = connection.execute(select(TURN_TEXTS.c.number).where(*mine)).scalars().all()
+        where = (TURN_TERMS.c.namespace == namespace, TURN_TERMS.c.number.in_(numbers))
+        connection.execute(delete(TURN_TERMS).where(*where))
+        connection.execute(delete(TURN_TEXTS).where(*mine))
+
+
+def rebuild(connection: Connection, add: Add, namespace: str) -> int:
+    """Build the index again from the turns that still have their text; how many there are."""
+    for table in (TURN_TERMS, TURN_TEXTS):
+        connection.execute(delete(table).where(table.c.namespace == namespace))
+    rows = connection.execute(
+        select(TURNS.c.turn_id, TURNS.c.body, TURNS.c.text, DECISIONS.c.seq, DECISIONS.c.body)
+        .join(DECISIONS, and_(DECISIONS.c.namespace == TURNS.c.namespace, DECISIONS.c.turn_id == TURNS.c.turn_id))
+        .where(TURNS.c.namespace == namespace, TURNS.c.text.is_not(None), DECISIONS.c.seq.is_not(None))
+        .order_by(TURNS.c.turn_id, DECISIONS.c.ordinal)
+    ).all()
+    found: dict[str, tuple[Turn, int, list[Decision]]] = {}
+    for turn_id, body, text, seq, decided in rows:
+        if turn_id not in found:
+            found[turn_id] = (read_turn(body, text), seq, [])
+        found[turn_id][2].append(read_decision(decided))
+    for turn, number, decisions in found.values():
+        index(add, namespace, turn, number, decisions)
+    return len(found)
+
+
+# ---------------------------------------------------------------- asking it
+def find(
+    connection: Connection, namespace: str, asked: Mapping[str, float], within: Within
+) -> list[tuple[int, float]]:  # fmt: skip
+    """Turns (by number) that have some of the weighed terms, with their BM25 score, best first; what is filtered out
+    counts in no statistic."""
+    postings = {term: found for term in asked if (found := _postings(connection, namespace, term, within))}
+    if not postings:
+        return []
+    total, average = _measure(connection, namespace, within)
+    scores: dict[int, float] = {}
+    for term, found in postings.items():
+        for number, gain in search.weigh(found, total, average):
+            scores[number] = scores.get(number, 0.0) + asked[term] * gain
+    # Of equal scores what was said last comes first.
+    return sorted(scores.items(), key=lambda each: (-round(each[1], 9), -each[0]))
+
+
+def turns_by_number(connection: Connection, namespace: str, numbers: Sequence[int]) -> dict[int, Turn]:
+    """Turns by the numbers under which they stand in the index."""
+    query = (
+        select(TURN_TEXTS.c.number, TURNS.c.body, TURNS.c.text)
+        .join(TURNS, and_(TURNS.c.namespace == TURN_TEXTS.c.namespace, TURNS.c.turn_id == TURN_TEXTS.c.turn_id))
+        .where(TURN_TEXTS.c.namespace == namespace, TURN_TEXTS.c.number.in_(numbers))
+    )
+    return {number: read_turn(body, text) for number, body, text in connection.execute(query)}
+
+
+def numbers_of(
+    connection: Connection, namespace: str, turn_ids: Iterable[str], within: Within
+) -> dict[str, int]:  # fmt: skip
+    """Of these turns, those that stand in the index and may be shown, with their numbers."""
+    query = select(TURN_TEXTS.c.turn_id, TURN_TEXTS.c.number).where(
+        TURN_TEXTS.c.turn_id.in_(sorted(set(turn_ids))), *_where(namespace, within)
+    )
+    return {turn_id: number for turn_id, number in connection.execute(query)}
+
+
+def beside(
+    connection: Connection, namespace: str, numbers: Sequence[int], step: int, within: Within
+) -> dict[int, int]:  # fmt: skip
+    """The turn ``step`` places on in the same conversation (before, when negative), by the number of each turn."""
+    here, there = TURNS.alias("here"), TURNS.alias("there")
+    mine = TURN_TEXTS.alias("mine")
+    query = (
+        select(mine.c.number, TURN_TEXTS.c.number)
+        .join(here, and_(here.c.namespace == mine.c.namespace, here.c.turn_id == mine.c.turn_id))
+        .join(
+            there,
+            and_(
+                there.c.namespace == here.c.namespace, there.c.conversation == here.c.conversation,
+                there.c.ordinal == here.c.ordinal + step,
+            ),
+        )
+        .join(
+            TURN_TEXTS,
+            and_(TURN_TEXTS.c.namespace == there.c.namespace, TURN_TEXTS.c.turn_id == there.c.turn_id),
+        )
+        .where(mine.c.namespace == namespace, mine.c.number.in_(numbers), *_where(namespace, within))
+    )  # fmt: skip
+    return {number: other for number, other in connection.execute(query)}
+
+
+def _where(namespace: str, within: Within) -> list[ColumnElement[bool]]:
+    where: list[ColumnElement[bool]] = [TURN_TEXTS.c.namespace == namespace]
+    if within.principal is not None:
+        where.append(TURN_TEXTS.c.principal == column(within.principal))
+    for moment, compare in (
+        (within.since, TURN_TEXTS.c.said_at.__ge__),
+        (within.before, TURN_TEXTS.c.said_at.__lt__),
+        (within.until, TURN_TEXTS.c.said_at.__le__),
+    ):
+        if moment is not None:
+            where.append(compare(stamp(moment)))
+    for name, hidden in (
+        (TURN_TEXTS.c.principal, within.not_principals), (TURN_TEXTS.c.conversation, within.not_conversations),
+        (TURN_TEXTS.c.turn_id, within.not_turns),
+    ):  # fmt: skip
+        if hidden:
+            where.append(name.not_in(sorted(map(column, hidden))))
+    if within.turns is not None:
+        where.append(TURN_TEXTS.c.turn_id.in_(sorted(within.turns)))
+    return where
+
+
+def _postings(connection: Connection, namespace: str, term: str, within: Within) -> dict[int, tuple[int, int]]:
+    """Turns that have a term: how often, and how long they are."""
+    where: list[Any] = [TURN_TERMS.c.namespace == namespace, search.term_is(TURN_TERMS.c.term, term)]
+    if within.principal is not None:
+        where.append(TURN_TERMS.c.principal == column(within.principal))
+    text = and_(
+        TURN_TEXTS.c.namespace == TURN_TERMS.c.namespace,
+        TURN_TEXTS.c.principal == TURN_TERMS.c.principal,
+        TURN_TEXTS.c.number == TURN_TERMS.c.number,
+    )
+    query = (
+        select(TURN_TERMS.c.number, func.sum(TURN_TERMS.c.count), func.max(TURN_TEXTS.c.length))
+        .join(TURN_TEXTS, text)
+        .where(*where, *_where(namespace, within))
+        .group_by(TURN_TERMS.c.number)
+    )
+    return {number: (int(count), int(length)) for number, count, length in connection.execute(query)}
+
+
+def _measure(connection: Connection, namespace: str, within: Within) -> tuple[int, float]:
+    """Number of turns that may be shown, and their mean length."""
+    query = select(func.count(), func.sum(TURN_TEXTS.c.length)).where(*_where(namespace, within))
+    total, length = connection.execute(query).one()
+    return int(total), (float(length) / total if total and length else 1.0)
