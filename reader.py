@@ -86,12 +86,14 @@ class Reader:
         history: bool = False,
         at: str | datetime | None = None,
         as_of: str | datetime | None = None,
+        known_at: str | datetime | None = None,
         top: int = 10,
     ) -> Recalled:
         """The same with its account: how the question was read, each term of each score, what filters took out.
 
-        ``at`` is when it is asked (default: the present), ``as_of`` when it must have been true; ``without`` are
-        classes of personal data that must not be shown. QuestionError: the question names a time that cannot be read.
+        ``at`` is when it is asked (default: the present), ``as_of`` when it must have been true, ``known_at`` when we
+        must have known it; ``without`` are classes of personal data that must not be shown. QuestionError: the
+        question names a time that cannot be read.
         """
         from .recall.question import book_of, understand
         from .recall.rank import Filters, recall
@@ -105,6 +107,8 @@ class Reader:
             asked = understand(question, now, self.ruleset)
             if then is not None:
                 asked = replace(asked, as_of=then)
+            if (known := moment_of(known_at, "known_at")) is not None:
+                asked = replace(asked, known_at=known)
             only = None if slots is None else frozenset(slots)
             filters = Filters(entity, only, frozenset(without), history)
             return recall(tx, asked, book_of(self.ruleset), filters, top)

@@ -42,7 +42,8 @@ class Asked:
     slots: Mapping[str, float]
     label: tuple[str, ...] = ()  # words left when time, slot and question words are taken off
     said: tuple[datetime | None, datetime | None] | None = None  # told between, end exclusive
-    as_of: datetime | None = None
+    as_of: datetime | None = None  # the day on which it must have been true
+    known_at: datetime | None = None  # what we knew then: later corrections do not count
     range: Range | None = None
     history: bool = False
     words: str = ""  # what full text looks for
@@ -51,7 +52,12 @@ class Asked:
     @property
     def at(self) -> datetime:
         """The time at which an answer must be true."""
-        return self.as_of if self.as_of is not None else self.now
+        return self.as_of if self.as_of is not None else self.known
+
+    @property
+    def known(self) -> datetime:
+        """The time by which an answer must have been told."""
+        return self.known_at if self.known_at is not None else self.now
 
 
 class QuestionBook:
@@ -68,7 +74,7 @@ class QuestionBook:
         attributes = ruleset.vocabularies.get("labels.attribute")
         entries = attributes.entries() if attributes is not None else {}
         self.bounds = words_pattern(word for word, what in entries.items() if what == "bound")
-        self.history = words_pattern(ruleset.words("recall.history"))
+        self.history = _history(ruleset)
         self.slot_words = {name: words_pattern(slot.words) for name, slot in ruleset.slots.items() if slot.words}
         self.templates = [
             (name, frozenset(pieces(question)), bool(pieces(self.ask_words.sub(" ", question.lower()))))
@@ -113,6 +119,13 @@ def _words(ruleset: Ruleset, name: str) -> dict[str, str]:
     return {word: str(value) for word, value in file.entries().items()} if file is not None else {}
 
 
+def _history(ruleset: Ruleset) -> tuple[re.Pattern[str], ...]:
+    """Words and patterns that ask for what was before."""
+    file = ruleset.vocabularies.get("recall.history")
+    patterns = [lazy(source, re.IGNORECASE) for source in file.patterns.values()] if file is not None else []
+    return (words_pattern(ruleset.words("recall.history")), *patterns)
+
+
 def _ways(ruleset: Ruleset) -> dict[str, tuple[str, ...]]:
     """Concept → every label that means it, of the lexicons that slots name."""
     found: dict[str, dict[str, None]] = {}
@@ -137,11 +150,12 @@ def understand(question: str, now: datetime, ruleset: Ruleset) -> Asked:
         if refused.kind == "time":
             raise QuestionError(f"{refused.text!r} is no time: {refused.why}. Name another day")
     rest = _Rest(text)
-    notes: list[str] = []
-    history = bool(book.history.search(text.lower()))
-    if history:
-        rest.blank_all(book.history)
-    said, as_of, free = _times(book, text, found, now, rest, notes)
+    when = _Times(book, text, found, now, rest)
+    when.read()
+    as_of, notes, free = when.as_of, when.notes, when.free
+    history = any(pattern.search(when.timeless) for pattern in book.history)
+    for pattern in book.history:
+        rest.blank_all(pattern)
     slots, label = _slots(book, rest, found)
     wanted: Range | None = None
     for mention in (*free, *found.mentions):
@@ -150,10 +164,11 @@ def understand(question: str, now: datetime, ruleset: Ruleset) -> Asked:
             rest.blank(mention.start, mention.end)
         elif mention in free and as_of is None:
             start, end = days_of(mention.value, now)
+            then = mention in when.during and start is not None and start <= now and bool(slots or label)
             past = end is not None and end <= now and bool(label) and book.kind_asked(rest.low) != "time"
             if past:  # what was on a day, or what was true on it
                 wanted = range_of(mention, now)
-            if (past or _takes_no_time(slots, book)) and start is not None:
+            if (then or past or _takes_no_time(slots, book)) and start is not None:
                 as_of = min(end, now) - timedelta(microseconds=1) if end and start <= now else start
                 notes.append(f"{mention.text}: as of {as_of.isoformat()}")
             elif wanted is None:
@@ -161,7 +176,9 @@ def understand(question: str, now: datetime, ruleset: Ruleset) -> Asked:
             rest.blank(mention.start, mention.end)
     slots, label = _slots(book, rest, found)
     words = " ".join(book.ask_words.sub(" ", rest.low).split())
-    return Asked(text, now, found.lang, slots, label, said, as_of, wanted, history, words, tuple(notes))
+    return Asked(
+        text, now, found.lang, slots, label, when.said, as_of, when.known_at, wanted, history, words, tuple(notes)
+    )  # fmt: skip
 
 
 class _Rest:
@@ -181,48 +198,100 @@ class _Rest:
             self.blank(*hit.span())
 
 
-def _times(
-    book: QuestionBook, text: str, found: Scan, now: datetime, rest: _Rest, notes: list[str]
-) -> tuple[tuple[datetime | None, datetime | None] | None, datetime | None, list[Mention]]:
-    """The days on which it was told, the day at which it was true, and the times that are neither."""
-    said: tuple[datetime | None, datetime | None] | None = None
-    as_of: datetime | None = None
-    free: list[Mention] = []
-    times = [m for m in found.mentions if isinstance(m.value, TimeValue)]
-    low = rest.low
-    told = [hit.span() for hit in book.times["said"].finditer(low)] if "said" in book.times else []
-    for mention in times:
-        before = low[: mention.start].rstrip()
-        opened = book.as_of_before.search(before)
-        inside = _spans(book, "as_of", low[mention.start : mention.end])
-        inside += _spans(book, "until", low[mention.start : mention.end])
-        after = _spans(book, "until", low[mention.end : mention.end + _NEAR])
-        if opened or inside or after:
-            as_of = _moment(mention, now)
-            notes.append(f"as of {as_of.isoformat()}")
-            rest.blank(opened.start() if opened else mention.start, mention.end + (after[-1][1] if after else 0))
-        elif any(_belongs(mention, span, found.lang, low) for span in told):
-            said = past_days(mention.value, now)
-            if said == (None, None):
-                raise QuestionError(f"{mention.text!r} names no days that can be counted. Name a day or a month")
-            notes.append(f"told in {mention.text}")
-            rest.blank(mention.start, mention.end)
+class _Times:
+    """What the times of a question mean: told then, true then, known then, or none of these."""
+
+    def __init__(self, book: QuestionBook, text: str, found: Scan, now: datetime, rest: _Rest) -> None:
+        self._book, self._text, self._lang, self._now, self._rest = book, text, found.lang, now, rest
+        self._times = [m for m in found.mentions if isinstance(m.value, TimeValue)]
+        self.said: tuple[datetime | None, datetime | None] | None = None
+        self.as_of: datetime | None = None
+        self.known_at: datetime | None = None
+        self.free: list[Mention] = []
+        self.during: list[Mention] = []  # of the free ones, those that say "at that time"
+        self.notes: list[str] = []
+        self.timeless = ""  # the question without its times
+
+    def read(self) -> None:
+        """Give every time of the question its meaning. QuestionError for a word that needs a time and has none."""
+        low = self._rest.low
+        told = _spans(self._book, "said", low)
+        known = self._known(low)
+        for mention in self._times:
+            if mention is known:
+                self.known_at = min(_moment(mention, self._now), self._now)
+                self.notes.append(f"as known at {self.known_at.isoformat()}")
+                opened = self._book.as_of_before.search(low[: mention.start].rstrip())
+                self._rest.blank(opened.start() if opened else mention.start, mention.end)
+            elif not (self._true_on(mention, low) or self._told_on(mention, low, told)):
+                self.free.append(mention)
+                inside = _spans(self._book, "during", low[mention.start : mention.end])
+                if inside or _at_start(self._book, "during", low[mention.end :].lstrip()):
+                    self.during.append(mention)
+        self._alone(low)
+        for name in ("known", "knew", "during"):
+            if name in self._book.times and (name != "during" or self.during):
+                self._rest.blank_all(self._book.times[name])
+        timeless = _Rest(self._text)
+        for mention in self._times:
+            timeless.blank(mention.start, mention.end)
+        self.timeless = timeless.low
+
+    def _known(self, low: str) -> Mention | None:
+        """The time at which we knew: the one nearest to the word for it."""
+        words = [*_spans(self._book, "known", low), *(knew := _spans(self._book, "knew", low))]
+        if words and self._times:
+            start, end = words[0]
+            return min(self._times, key=lambda each: max(each.start - end, start - each.end))
+        if knew:
+            raise QuestionError(f"{low[slice(*knew[0])]!r}: when? No time that can be read stands beside it")
+        return None
+
+    def _true_on(self, mention: Mention, low: str) -> bool:
+        """Whether the time is the day on which the answer was true, by the words beside it."""
+        opened = self._book.as_of_before.search(low[: mention.start].rstrip())
+        inside = _spans(self._book, "as_of", low[mention.start : mention.end])
+        inside += _spans(self._book, "until", low[mention.start : mention.end])
+        after = _spans(self._book, "until", low[mention.end : mention.end + _NEAR])
+        if not (opened or inside or after):
+            return False
+        self.as_of = _moment(mention, self._now)
+        self.notes.append(f"as of {self.as_of.isoformat()}")
+        self._rest.blank(opened.start() if opened else mention.start, mention.end + (after[-1][1] if after else 0))
+        return True
+
+    def _told_on(self, mention: Mention, low: str, told: Sequence[tuple[int, int]]) -> bool:
+        """Whether the time is when it was told; what was told by a day is what was known on it."""
+        if not any(_belongs(mention, span, self._lang, low) for span in told):
+            return False
+        start, end = past_days(mention.value, self._now)
+        if (start, end) == (None, None):
+            raise QuestionError(f"{mention.text!r} names no days that can be counted. Name a day or a month")
+        if start is None and end is not None:
+            self.known_at = min(end - timedelta(microseconds=1), self._now)
+            self.notes.append(f"as known at {self.known_at.isoformat()}")
         else:
-            free.append(mention)
-    taken = [(m.start - 1, m.end + 1) for m in times]
-    for name in ("as_of", "opens"):
-        for start, end in _spans(book, name, low):
-            rest_of = low[end:].lstrip()
-            if name == "as_of" and _at_start(book, "now", rest_of):
-                rest.blank(start, end)
-            elif not any(a <= end and start <= b for a, b in taken):
-                raise QuestionError(f"{text[start:end]!r} has no time beside it that can be read. Name a day")
-    if said is None:
-        for start, end in _spans(book, "recent", low):
-            said = (now - timedelta(days=book.number("recent_days", 30)), None)
-            notes.append(f"told in the {book.number('recent_days', 30):g} days before")
-            rest.blank(start, end)
-    return said, as_of, free
+            self.said = start, end
+            self.notes.append(f"told in {mention.text}")
+        self._rest.blank(mention.start, mention.end)
+        return True
+
+    def _alone(self, low: str) -> None:
+        """Words that need a time: an error where none stands beside them, but for "as of now" and "recently"."""
+        taken = [(m.start - 1, m.end + 1) for m in self._times]
+        for name in ("as_of", "opens"):
+            for start, end in _spans(self._book, name, low):
+                if name == "as_of" and _at_start(self._book, "now", low[end:].lstrip()):
+                    self._rest.blank(start, end)
+                elif not any(a <= end and start <= b for a, b in taken):
+                    said = self._text[start:end]
+                    raise QuestionError(f"{said!r} has no time beside it that can be read. Name a day")
+        if self.said is None:
+            for start, end in _spans(self._book, "recent", low):
+                days = self._book.number("recent_days", 30)
+                self.said = (self._now - timedelta(days=days), None)
+                self.notes.append(f"told in the {days:g} days before")
+                self._rest.blank(start, end)
 
 
 def _spans(book: QuestionBook, name: str, low: str) -> list[tuple[int, int]]:

@@ -75,7 +75,8 @@ class _Search:
     def __init__(self, tx: Reading, asked: Asked, book: QuestionBook, filters: Filters) -> None:
         self.tx, self.asked, self.book, self.filters = tx, asked, book, filters
         self.history = asked.history or filters.history
-        self.past = self.history or asked.as_of is not None  # superseded versions may have been true then
+        # Superseded versions may have been true then.
+        self.past = self.history or asked.as_of is not None or asked.known_at is not None
         self.pool = int(book.number("pool", 50))
         self.left_out: dict[str, int] = {}
         self._kept: dict[str, MemoryItem | None] = {}
@@ -190,10 +191,16 @@ class _Search:
             start, end = self.asked.said
             if (start is not None and item.said_at < start) or (end is not None and item.said_at >= end):
                 return "time", None
+        if self.asked.known_at is not None:
+            then = self.tx.item_at(item.id, self.asked.known_at)
+            if then is None:
+                return "not known yet", None
+            item = then
         status = status_at(item, self.asked.at)
         if status == "held" or (status not in _SHOWN and not self.history):
             return "status", None
-        if item.said_at > self.asked.at:
+        # What was told later may have been true then; what was announced later was not even to come.
+        if item.said_at > self.asked.known or (status == "scheduled" and item.said_at > self.asked.at):
             return "not said yet", None
         return "", item if status == item.status else item.model_copy(update={"status": status})
 

@@ -153,6 +153,9 @@ def recall(
     ] = None,
     at: Annotated[str | None, typer.Option("--at", help="When it is asked (ISO 8601; default: now).")] = None,
     as_of: Annotated[str | None, typer.Option("--as-of", help="What was true at this time (ISO 8601).")] = None,
+    known_at: Annotated[
+        str | None, typer.Option("--known-at", help="What we knew at this time (ISO 8601); default: all we know.")
+    ] = None,
     history: Annotated[bool, typer.Option("--history", help="What was superseded or ended, too.")] = False,
     top: Annotated[int, typer.Option(min=1, max=100, help="How many at most.")] = 10,
     json: Json = False,
@@ -163,8 +166,9 @@ def recall(
 
     with reading(store, namespace) as memory:
         answer = memory.answer(
-            question, entity=entity, slots=slot, without=without or (), history=history, at=at, as_of=as_of, top=top
-        )
+            question, entity=entity, slots=slot, without=without or (), history=history, at=at, as_of=as_of,
+            known_at=known_at, top=top,
+        )  # fmt: skip
         show_answer(answer, as_json=json)
 
 

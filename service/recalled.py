@@ -50,6 +50,7 @@ def account(answer: Recalled) -> dict[str, Any]:
     return {
         "now": asked.now.isoformat(),
         "as_of": asked.as_of.isoformat() if asked.as_of else None,
+        "known_at": asked.known_at.isoformat() if asked.known_at else None,
         "said": [each.isoformat() if each else None for each in asked.said] if asked.said else None,
         "slots": sorted(asked.slots, key=lambda name: (-asked.slots[name], name)),
         "label": list(asked.label),

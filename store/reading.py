@@ -132,6 +132,14 @@ class Reading:
         body = self.connection.execute(query).scalar()
         return None if body is None else read_item(body)
 
+    def item_at(self, item_id: str, known_at: datetime) -> MemoryItem | None:
+        """The version of an item that was known at a time; None when it was not known yet."""
+        then = stamp(known_at)
+        query = select(ITEMS.c.body).where(ITEMS.c.namespace == self.namespace, ITEMS.c.item_id == item_id)
+        query = query.where(ITEMS.c.written_at <= then).order_by(ITEMS.c.version.desc()).limit(1)
+        body = self.connection.execute(query).scalar()
+        return None if body is None else read_item(body)
+
     def item_id(self, given: str) -> str | None:
         """The id that begins with what was given, as tables show it; None for none, StoreError for several."""
         if len(given) < SHORTEST or not _HEX.fullmatch(given):

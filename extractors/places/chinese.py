@@ -146,7 +146,8 @@ class ChineseAddresses:
         for hit in self._left.finditer(window):
             if not any(a < hit.end() and hit.start() < b for a, b in kept) and hit.end() < len(window):
                 cut = hit.end()
-        return start + cut
+        day = self.parts.day_before.match(text, start + cut, end)  # 3月5日|市场预算, 3月5日|国贸大厦见
+        return day.end() if day else start + cut
 
     def _is_no_road(self, text: str, start: int, end: int) -> bool:
         name = text[start:end]

@@ -35,6 +35,7 @@ class ChineseParts:
         self.room_alone = self._of("room_alone")
         self.branch = lazy(rf"\([^()]{{1,14}}(?:{_ends(file, 'branch_end')})\)")
         self.joining, self.crossing = alternatives(file.labels["joining"]), self._of("crossing")
+        self.day_before = self._of("day_before")
         self.times, self.asking = self._of("times"), self._of("asking")
         self.no_name, self.no_name_before = self._of("no_place_name"), self._of("no_place_before")
         self.source, self.target = self._of("from"), self._of("to")
