@@ -88,6 +88,7 @@ class Reader:
         as_of: str | datetime | None = None,
         known_at: str | datetime | None = None,
         top: int = 10,
+        transcript: bool = False,
     ) -> Recalled:
         """The same with its account: how the question was read, each term of each score, what filters took out.
 
@@ -97,6 +98,7 @@ class Reader:
         """
         from .recall.question import book_of, understand
         from .recall.rank import Filters, recall
+        from .recall.transcript import with_turns
         from .store.lookup import newest
 
         given, then = moment_of(at, "at"), moment_of(as_of, "as_of")
@@ -111,7 +113,9 @@ class Reader:
                 asked = replace(asked, known_at=known)
             only = None if slots is None else frozenset(slots)
             filters = Filters(entity, only, frozenset(without), history)
-            return recall(tx, asked, book_of(self.ruleset), filters, top)
+            book = book_of(self.ruleset)
+            found = recall(tx, asked, book, filters, top)
+            return with_turns(tx, found, book, filters, top) if transcript else found
 
     def read_back(self, *, entity: str | None = None, at: str | datetime | None = None) -> list[ReadBack]:
         """Ask for all that is live by the template questions of its slot: see ``recall.readback``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Literal
 
 from ..model import MemoryItem
 from ..rules.labels import is_han
@@ -13,6 +14,9 @@ from ..store.items import status_at
 from ..store.lookup import Place, places, read_rows, size
 from ..store.reading import Reading
 from .question import Asked, QuestionBook, label_fit
+
+if TYPE_CHECKING:
+    from .transcript import TurnHit
 
 ROUTES = ("exact", "range", "text")
 _SHOWN = frozenset({"current", "scheduled"})
@@ -36,6 +40,7 @@ class Hit:
     importance: float
     recency: float
     routes: Mapping[str, Found]
+    source: Literal["memory"] = "memory"
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,7 @@ class Recalled:
     asked: Asked
     expanded: tuple[str, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)  # filter → how many candidates it took out
+    turns: tuple[TurnHit, ...] = ()  # what was said that bears on it, where that was asked for: no memory
 
 
 def recall(tx: Reading, asked: Asked, book: QuestionBook, filters: Filters, top: int = 10) -> Recalled:

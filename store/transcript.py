@@ -6,7 +6,6 @@ never a value), so that it is found by what it is about where the words differ.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -143,7 +142,7 @@ def numbers_of(
     query = select(TURN_TEXTS.c.turn_id, TURN_TEXTS.c.number).where(
         TURN_TEXTS.c.turn_id.in_(sorted(set(turn_ids))), *_where(namespace, within)
     )
-    return {turn_id: number for turn_id, number in connection.execute(query)}
+    return {row[0]: row[1] for row in connection.execute(query)}
 
 
 def beside(
@@ -168,7 +167,7 @@ def beside(
         )
         .where(mine.c.namespace == namespace, mine.c.number.in_(numbers), *_where(namespace, within))
     )  # fmt: skip
-    return {number: other for number, other in connection.execute(query)}
+    return {row[0]: row[1] for row in connection.execute(query)}
 
 
 def _where(namespace: str, within: Within) -> list[ColumnElement[bool]]:
