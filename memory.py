@@ -16,11 +16,11 @@ from .editing import EDITS, Does, check_edit, check_read
 from .extractors.names.models import installed
 from .extractors.scan import language_of, scan
 from .intake import Incoming, IntakeError, moment_of, read_turn, received
+from .keeping import Keeping
 from .llm_polish.template import render
 from .llm_polish.wording import from_event, readable
 from .model import Bound, Decision, Edit, Known, MemoryItem, Outcome, Receipt, Scan, Turn
 from .reader import NotFoundError as NotFoundError
-from .reader import Reader
 from .releases.serving import Serving
 from .rules.anchors import counted_out, event_name
 from .rules.capture import Captured
@@ -37,10 +37,8 @@ from .values import TimeValue
 
 if TYPE_CHECKING:
     from .audit.replay import Replayed
-    from .erasure.erasing import Erased, House
-    from .erasure.sweeping import Swept
+    from .erasure.forgetting import Forgotten
     from .recall.context import Context, Counter
-    from .store.standing import Mark, On
     from .store.writing import Writing
     from .trust.actors import Acting
     from .trust.signing import Signer
@@ -50,7 +48,7 @@ LAST_TURNS = 12  # turns of talk handed to bind; how many of them count is said 
 Told = Callable[[int, str], None]
 
 
-class Memory(Reader):
+class Memory(Keeping):
     """The memory of one namespace: what was said to it, what it decided, and why. What it is asked: see Reader."""
 
     def __init__(
@@ -428,65 +426,25 @@ class Memory(Reader):
             return replay_log(self.store, self.namespace, self.ruleset, self.runtime, again)
 
     # ------------------------------------------------------------ letting go of it
-    def erase(
-        self, *items: str, entity: str | None = None, slot: str | None = None, qualifier: str | None = None,
-        conversation: str | None = None, ground: str, actor: str, dry_run: bool = False, at: datetime | None = None,
-    ) -> Erased:  # fmt: skip
-        """Destroy items, all about an entity (with ``slot``: one field of it) or a conversation; ``dry_run`` only says
-        what would go. ErasureError without ground and actor, OnHold when a legal hold forbids it."""
-        from .erasure.erasing import Target, erase, preview
+    def forget(
+        self, *, at: datetime, limit: int = 1000, actor: str | None = None, dry_run: bool = False
+    ) -> Forgotten:  # fmt: skip
+        """Archive what has ended or is over a budget ``at`` a time, and delete what was archived long enough, at most
+        ``limit`` items; pins, holds and restrictions keep it. ErasureError for a time that has not come yet."""
+        from .erasure.forgetting import forget
 
-        target = Target(items, entity, slot, qualifier, conversation)
-        return preview(self._house(), target) if dry_run else erase(
-            self._house(), target, ground=ground, actor=actor, now=at
+        return forget(
+            self._house(), self.ruleset, self._take_all, at=at, limit=limit, actor=actor, dry_run=dry_run
         )  # fmt: skip
 
-    def certificate(self, record: int) -> dict[str, Any]:
-        """What proves an erasure to others, by the number of its record: ids, no values; ErasureError for another."""
-        from .erasure.certificates import certificate
-
-        return certificate(self._house(), record)
-
-    def reapply(self, certificates: Iterable[str], *, actor: str, public_key: str | None = None) -> list[Erased]:
-        """After a restore: erase again what certificates (JSON) name. CertificateError when one does not prove itself
-        under the key of the log, and then nothing is erased."""
-        from .erasure.certificates import keys_of, read_certificate, reapply
-
-        keys = keys_of(self._house(), public_key)
-        proven = [read_certificate(each, self.namespace, keys) for each in certificates]
-        return reapply(self._house(), proven, actor=actor)
-
-    def hold(self, on: On, target: str, *, ground: str, actor: str) -> int:
-        """Keep an item, an entity or a conversation from being erased or swept; the number to release it by."""
-        return self._mark("hold_legal", on, target, ground, actor)
-
-    def restrict(self, on: On, target: str, *, ground: str, actor: str) -> int:
-        """Keep what is stored about it from being answered and used (GDPR 18); the number to release it by."""
-        return self._mark("restrict", on, target, ground, actor)
-
-    def release(self, kind: Mark, number: int, *, ground: str, actor: str) -> int:
-        """End a hold (``hold_legal``) or a restriction (``restrict``) by its number."""
-        from .erasure.erasing import lift
-
-        return lift(self._house(), kind, number, ground=ground, actor=actor)
-
-    def sweep(
-        self, *, at: datetime, limit: int = 1000, actor: str | None = None, dry_run: bool = False
-    ) -> list[Swept]:  # fmt: skip
-        """Erase what has been kept as long as its retention class says, at most ``limit`` things of each class."""
-        from .erasure.sweeping import sweep
-
-        return sweep(self._house(), self.ruleset, at=at, limit=limit, actor=actor, dry_run=dry_run)
-
-    def _mark(self, kind: Mark, on: On, target: str, ground: str, actor: str) -> int:
-        from .erasure.erasing import mark
-
-        return mark(self._house(), kind, on, target, ground=ground, actor=actor)
-
-    def _house(self) -> House:
-        from .erasure.erasing import House
-
-        return House(self.store, self.namespace, self.settings, self.signer)
+    def _take_all(self, turns: Callable[[Writing], Iterable[Turn]], act: Acting | None) -> list[Receipt]:
+        """Take turns that nobody said, in one transaction."""
+        self._written.clear()
+        with self.store.writing(self.namespace) as tx:
+            self.serving.refresh(tx)
+            receipts = [self._remember(tx, turn, self._scan(turn, turn.said_at), act) for turn in turns(tx)]
+        self._committed()
+        return receipts
 
     def polish(self, *, limit: int = 100) -> list[tuple[str, str, str]]:
         """Let the configured LLM reword waiting sentences: (item, outcome, sentence that stands)."""

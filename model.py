@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, SerializeAsAny
 
@@ -67,8 +67,25 @@ class Edit(Model):
         return place == (self.turn_id, self.start, self.end, self.slot, self.qualifier)
 
 
+class Ending(Model):
+    """An item that a forgetting ends, named by where it was said: no id, so that a replay finds it too."""
+
+    turn_id: str = Field(description="Turn, span and slot of the words that the item has.")
+    start: int
+    end: int
+    slot: str
+    nth: int = Field(0, ge=0, description="Which of several that stand and have the same words, oldest first.")
+    why: Literal["ended", "ttl", "session", "budget"]
+    rule: str = Field(description="The rule that says so, id@version.")
+    at: AwareDatetime = Field(description="When it ended.")
+
+    def names(self, item: MemoryItem) -> bool:
+        """True for the items that may be meant."""
+        return (item.turn_id, item.start, item.end, item.slot) == (self.turn_id, self.start, self.end, self.slot)
+
+
 class Turn(Model):
-    """One utterance as it arrived, or one edit of a person with its value or note as text."""
+    """One utterance as it arrived, one edit of a person with its value or note as text, or one forgetting."""
 
     turn_id: str
     text: str
@@ -84,6 +101,7 @@ class Turn(Model):
     locale: str | None = None
     document: Document | None = None
     edit: Edit | None = None
+    endings: tuple[Ending, ...] | None = Field(None, description="What a forgetting ends; nobody said it.")
 
 
 class Mention(Model):
@@ -310,6 +328,15 @@ class MemoryItem(Model):
     def place(self) -> tuple[str, str, str]:
         """(entity, slot, qualifier): where a single-valued slot holds one current value."""
         return (self.entity, self.slot, self.qualifier)
+
+
+class Edge(NamedTuple):
+    """A relation between two names, as an item says it; the names are keys (``rules.identity.name_key``)."""
+
+    relation: str
+    subject: str
+    object: str
+    both_ways: bool
 
 
 class Said(Model):

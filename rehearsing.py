@@ -16,6 +16,7 @@ from .model import Known, MemoryItem, Outcome, Scan, Turn, wish_of
 from .rules.backtest import Side, Watching
 from .rules.capture import Captured
 from .rules.decide import suggested
+from .rules.endings import with_known_endings
 from .rules.engine import ReferenceEngine, RuleEngine
 from .rules.ruleset import Ruleset
 from .store.items import as_of
@@ -38,6 +39,8 @@ def _side(ruleset: Ruleset, engine: RuleEngine, ner: bool) -> Side:
     def decide(turn: Turn, found: Scan, known: Known, captured: Captured | None) -> tuple[tuple[Outcome, ...], Known]:
         if turn.edit is not None and not any(turn.edit.names(item) for item in known.items):
             return (), known  # a person edited what these rules did not remember
+        if turn.endings is not None and not (turn := with_known_endings(turn, known)).endings:
+            return (), known  # nor is it forgotten
         return memory.decide(turn, found, known, REHEARSAL_SECRET, captured)
 
     def read(turn: Turn) -> Scan:

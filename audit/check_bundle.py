@@ -411,8 +411,8 @@ class Check:
                     raise Wrong("a key of an actor has another name than its own")
                 told[each["key"]] = half
         signed = record.get("signed")
-        person = content.get("features", {}).get("source") == "person" or kind in {"hold_legal", "restrict"}
-        person = person or (kind == "erase" and content.get("scope") != "retention")
+        person = content.get("features", {}).get("source") == "person" or kind in {"hold_legal", "pin", "restrict"}
+        person = person or (kind == "erase" and content.get("scope") not in {"forget", "retention"})
         if signed:
             public: bytes | None = {**(told or {}), **(self.actors or {})}.get(signed["key"])
             rest = {name: value for name, value in record.items() if name != "signed"}

@@ -48,7 +48,7 @@ def signature_holds(public: bytes, signature: str, record: str) -> bool:
     return True
 
 
-SIGNED = frozenset({"actors", "erase", "hold_legal", "restrict"})
+SIGNED = frozenset({"actors", "erase", "hold_legal", "pin", "restrict"})
 """Kinds of record, beside what people do to items, under which a signature is looked for."""
 
 
@@ -110,7 +110,7 @@ class Signatures:
 
 
 def by_actor(record: Record) -> bool:
-    """True for what only a person does to the store: a hold, a restriction, an erasure that no retention class asks."""
-    return record.kind in ("hold_legal", "restrict") or (
-        record.kind == "erase" and record.content.get("scope") != "retention"
+    """True for what only a person does to the store: a hold, a restriction, a pin, an erasure that no rule asks for."""
+    return record.kind in ("hold_legal", "pin", "restrict") or (
+        record.kind == "erase" and record.content.get("scope") not in ("forget", "retention")
     )

@@ -45,7 +45,7 @@ def sweep(
     with house.store.reading(house.namespace) as tx:
         stored = slots_stored(tx)
     for name in sorted(spans):
-        slots = [slot for slot in stored if _class(ruleset, slot) == name]
+        slots = [slot for slot in stored if class_of(ruleset, slot) == name]
         before = kept_since(spans[name], at)
         found = _due(house, slots, before, limit, with_turns=name == said)
         if not (found.items or found.turns):
@@ -63,10 +63,11 @@ def unclassed(house: House, ruleset: Ruleset) -> list[str]:
     """Slots with items that no class covers: a sweep leaves them alone."""
     spans, _ = classes_of(ruleset.of(RetentionFile))
     with house.store.reading(house.namespace) as tx:
-        return [slot for slot in slots_stored(tx) if _class(ruleset, slot) not in spans]
+        return [slot for slot in slots_stored(tx) if class_of(ruleset, slot) not in spans]
 
 
-def _class(ruleset: Ruleset, slot: str) -> str | None:
+def class_of(ruleset: Ruleset, slot: str) -> str | None:
+    """The retention class of a slot; None when it is no slot of the rules."""
     found = ruleset.slots.get(slot.removeprefix("reported."))
     return found.retention if found is not None else None
 

@@ -88,7 +88,7 @@ class Serving:
     def decide(self, namespace: str, turn: Turn, found: Scan, known: Known, secret: bytes) -> Decided:
         """Decide a turn with the set in force for its entity, and beside it with one that is in the shadow."""
         one, pick = self.by(namespace, turn.entity)
-        if self._shadow is not None and turn.edit is None:
+        if self._shadow is not None and turn.edit is None and turn.endings is None:
             self._secret = secret
             outcomes, after, parted = self._shadow.decide(turn, found, known)
             return Decided(outcomes, after, tuple(Entry(PHANTOM, each) for each in parted))

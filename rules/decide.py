@@ -30,6 +30,7 @@ from .bind import bind
 from .book import RulesetLike, book_of
 from .capture import Captured, capture
 from .edits import bind_edit
+from .endings import bind_endings
 from .induction import asked_again, faded, induced, rule_of
 from .naming import renames
 
@@ -75,6 +76,10 @@ def decide(
     if turn.edit is not None:  # nothing fades under the hands of who edits it
         desk.take(bind_edit(turn, turn.edit, scan, known, ruleset))
         return tuple(desk.outcomes), desk.known
+    if turn.endings is not None:  # nothing else changes with what is forgotten
+        for end in bind_endings(turn, turn.endings, known, book):
+            desk.decide(end)
+        return tuple(desk.outcomes), desk.known
     for ending in faded(turn, known, book):
         desk.take(ending)
     gone = len(desk.outcomes)
@@ -119,7 +124,7 @@ class _Desk:
         """Decide a candidate, and then what follows from it."""
         bound = counted(bound, self.turn, self.known, self.ruleset)
         bound = asked_again(bound, self.turn, self.known, self.ruleset.inductions)
-        outcome = self._decide(bound)
+        outcome = self.decide(bound)
         self._follow(bound, outcome)
         self._induce(bound, outcome)
 
@@ -130,7 +135,7 @@ class _Desk:
             done: set[str] = set()  # what a rule holds or refuses is not asked again
             while move := self._next_move(entity, done):
                 done.add(move.item.id)
-                self._decide(following(move, cause, self.turn, book_of(self.ruleset)))
+                self.decide(following(move, cause, self.turn, book_of(self.ruleset)))
 
     def _induce(self, cause: Bound, outcome: Outcome) -> None:
         """What was asked for is kept in mind, and asked for often enough it is a preference."""
@@ -144,7 +149,7 @@ class _Desk:
         book = book_of(self.ruleset)
         bound = induced(rule, wish, self.known.wishes, cause, self.turn, self.known, book)
         if bound is not None:
-            made = wish_of(self.turn, self._decide(bound).decision)
+            made = wish_of(self.turn, self.decide(bound).decision)
             spent = (made,) if made is not None else ()
             self.known = self.known.model_copy(update={"wishes": (*self.known.wishes, *spent)})
 
@@ -152,7 +157,7 @@ class _Desk:
         moves = Anchors(self.known, entity, self.turn, self.ruleset).moved()
         return next((move for move in moves if move.item.id not in done), None)
 
-    def _decide(self, bound: Bound) -> Outcome:
+    def decide(self, bound: Bound) -> Outcome:
         """One verdict, what it changes, and the decision that says so."""
         turn, candidate = self.turn, bound.candidate
         verdict = self.engine.judge(bound.features)

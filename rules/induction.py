@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..model import Bound, Candidate, Evidence, Known, MemoryItem, Turn, Wish
+from ..model import Bound, Evidence, Known, MemoryItem, Turn, Wish
 from ..values import Value
 from .bind import Draft
 from .book import Book
+from .endings import ended
 from .features import features_of
 from .induction_file import InductionFile
 from .labels import key
@@ -87,18 +88,7 @@ def faded(turn: Turn, known: Known, book: Book) -> list[Bound]:
     """What was asked for no more for so long that it ends: decided at the first turn after that, as of then."""
     now = max(turn.said_at, turn.received_at)
     return [
-        _ending(item, turn, book) for item in known.live() if item.fades_at is not None and item.fades_at <= now
-    ]  # fmt: skip
-
-
-def _ending(item: MemoryItem, turn: Turn, book: Book) -> Bound:
-    candidate = Candidate(
-        act="end", slot=item.slot, qualifier=item.qualifier, entity=item.entity, kind=item.kind, start=0, end=0,
-        rule=item.rule, language=item.language,
-    )  # fmt: skip
-    draft = Draft(item.slot, item.qualifier, item.entity, None, target=item, binding="named")
-    features, _ = features_of(turn, candidate, draft, book, "none")
-    return Bound(
-        candidate=candidate, slot=item.slot, qualifier=item.qualifier, entity=item.entity, target=item.id,
-        evidence=item.evidence, valid_to=item.fades_at, features={**features, "act": "fade"},
-    )  # fmt: skip
+        ended(item, turn, book, at=item.fades_at, rule=item.rule)
+        for item in known.live()
+        if item.fades_at is not None and item.fades_at <= now
+    ]

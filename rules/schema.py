@@ -15,6 +15,7 @@ from ..extractors.vocabulary import VocabularyFile
 from ..rulefile import CHECKED, Problem, Refused, RuleFile
 from ..values import VALUE_TYPES
 from .capture_file import CaptureFile
+from .forgetting_file import ForgettingFile
 from .gates import GateFile
 from .induction_file import InductionFile
 from .policy import PolicyFile
@@ -40,6 +41,7 @@ KIND_LISTS: dict[str, tuple[str, ...]] = {
 KINDS: dict[str, type[RuleFile]] = {
     "capture": CaptureFile,
     "cue": CueFile,
+    "forgetting": ForgettingFile,
     "gate": GateFile,
     "grammar": GrammarFile,
     "induction": InductionFile,

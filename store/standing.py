@@ -1,7 +1,7 @@
-"""What people have put on hold or restricted, as the records of the log say: nothing else remembers it.
+"""What people have put on hold, restricted or pinned, as the records of the log say: nothing else remembers it.
 
-A hold keeps data from being erased; what is restricted stays stored and is not answered. Both stand until a later
-record of the same kind lifts them, so that no table could say otherwise than the log.
+A hold keeps data from being erased; what is restricted stays stored and is not answered; what is pinned is not
+forgotten. They stand until a later record of the same kind lifts them, so that no table could say otherwise than the log.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Literal
 from ..model import MemoryItem
 from .log import Log
 
-Mark = Literal["hold_legal", "restrict"]
+Mark = Literal["hold_legal", "restrict", "pin"]
 On = Literal["item", "entity", "conversation"]
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A hold or a restriction: its record, what it is on, and the record that lifted it.
+    """A hold, a restriction or a pin: its record, what it is on, and the record that lifted it.
 
     ``target`` is an id of an item or a conversation, or the name of an entity; empty once that name was erased.
     """

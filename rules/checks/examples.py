@@ -19,6 +19,7 @@ from .base import Found, LintCheck
 READS: dict[str, tuple[str, ...]] = {
     "capture": ("remembers", "does", "reason"),
     "cue": ("covers",),
+    "forgetting": (),
     "gate": ("expect",),
     "grammar": ("expect",),
     "induction": ("remembers", "does", "reason"),
@@ -29,7 +30,7 @@ READS: dict[str, tuple[str, ...]] = {
 }
 WANTED = 2  # positive and negative tests each: one example is an anecdote
 # A vocabulary of the labels or words of other rules is tested by those rules; no sentence tests how long it is kept.
-TESTED_ELSEWHERE = frozenset({"retention", "vocabulary"})
+TESTED_ELSEWHERE = frozenset({"forgetting", "retention", "vocabulary"})
 
 
 def is_negative(test: InlineTest) -> bool:

@@ -1,0 +1,118 @@
+"""Forgetting: what is due is archived, and deleted after its grace; pins, holds and restrictions keep it.
+
+What ends is handed to the pipeline as a turn that nobody said, so that each end is a decision like any other (record
+``expire``), explained, verified and replayed. What is deleted is erased, with a record that names the ground.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ..model import Ending, Receipt, Turn, utc
+from ..rules.ruleset import Ruleset
+from ..store.erasing import Plan, gather
+from ..store.forgetting import with_words_of
+from ..store.reading import Reading
+from ..trust.actors import acting
+from .due import Due, Exempt, Kept, Outlook, outlook
+from .erasing import ErasureError, Grounds, House, carry_out
+from .sweeping import class_of
+
+if TYPE_CHECKING:
+    from ..store.writing import Writing
+    from ..trust.actors import Acting
+
+CONVERSATION = "@forget"
+"""The conversation that forgettings are turns of."""
+TEXT = "forget"
+Turns = Callable[["Writing"], Iterator[Turn]]
+Take = Callable[[Turns, "Acting | None"], Sequence[Receipt]]
+"""Decides turns in one transaction, each made when those before it are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What was archived and deleted (``records``: of the deletions), or would be; what stays though it was due.
+
+    ``more``: more is due than was allowed; the same again goes on.
+    """
+
+    archived: tuple[Due, ...]
+    deleted: tuple[Due, ...]
+    exempt: tuple[Exempt, ...]
+    more: bool
+    records: tuple[int, ...] = field(default=())
+
+
+def forget(
+    house: House, ruleset: Ruleset, take: Take, *, at: datetime, limit: int, actor: str | None, dry_run: bool
+) -> Forgotten:  # fmt: skip
+    """Archive and delete what is due ``at`` a time, at most ``limit`` items; ``dry_run`` only says what.
+
+    Again at the same time it goes on where it stopped, and at last does nothing. ErasureError for a time that has not
+    come yet.
+    """
+    if at > datetime.now(UTC):
+        raise ErasureError(f"{utc(at)} has not come yet: a forgetting ends what is over, not what will be")
+    with house.store.reading(house.namespace) as tx:
+        found = outlook(tx, ruleset, at, limit)
+    if dry_run:
+        return Forgotten(tuple(found.archived), tuple(found.deleted), tuple(found.exempt), found.more)
+    act = acting(house.store, house.namespace, house.settings, actor) if actor is not None else None
+    archived: list[Due] = []
+    if found.archived:
+        receipts = take(partial(_turns, found=found, actor=actor, done=archived), act)
+        for decision in (each for receipt in receipts for each in receipt.decisions):
+            if decision.action != "RETRACT":
+                raise ErasureError(f"{decision.rule} answers with {decision.action} what a forgetting ends")
+    records = []
+    for name in sorted({class_of(ruleset, due.item.slot) or "" for due in found.deleted}):
+        items = [due for due in found.deleted if class_of(ruleset, due.item.slot) == name]
+        why = Grounds(f"forget:{name}", "forget", actor, {"at": utc(at)})
+        records.append(carry_out(house, partial(_plan, due=items), why))
+    if records:
+        house.store.scrub()
+    deleted = tuple(found.deleted)
+    return Forgotten(
+        tuple(archived), deleted, tuple(found.exempt), found.more, tuple(each for each in records if each is not None)
+    )
+
+
+def _turns(tx: Writing, found: Outlook, actor: str | None, done: list[Due]) -> Iterator[Turn]:
+    """A turn for each principal whose items end; what somebody has changed or kept since the look is left out."""
+    kept = Kept(tx)
+    for principal in sorted({due.principal for due in found.archived}):
+        endings: list[Ending] = []
+        for due in found.archived:
+            now = tx.item(due.item.id) if due.principal == principal else None
+            if now is None or now.version != due.item.version or kept.by(now) is not None:
+                continue
+            endings.append(_ending(tx, due))
+            done.append(due)
+        if endings:
+            ordinal = tx.next_ordinal(CONVERSATION)
+            yield Turn(
+                turn_id=f"{CONVERSATION}:{ordinal}", text=TEXT, speaker="tool", said_at=found.at, received_at=found.at,
+                entity=principal, author=actor, conversation=CONVERSATION, ordinal=ordinal, lang="en",
+                endings=tuple(endings),
+            )  # fmt: skip
+
+
+def _ending(tx: Reading, due: Due) -> Ending:
+    item = due.item
+    assert due.why != "grace"
+    return Ending(
+        turn_id=item.turn_id, start=item.start, end=item.end, slot=item.slot,
+        nth=with_words_of(tx, item, due.principal).index(item.id), why=due.why, rule=due.rule, at=due.at,
+    )  # fmt: skip
+
+
+def _plan(tx: Reading, due: Sequence[Due]) -> Plan:
+    """What holds the items, as far as nothing keeps them now; the words stay as long as their own class says."""
+    kept = Kept(tx)
+    items = [item for item in (tx.item(each.item.id) for each in due) if item is not None]
+    return gather(tx, [item.id for item in items if kept.by(item) is None], texts=False)
