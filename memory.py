@@ -25,6 +25,7 @@ from .releases.serving import Serving
 from .rules.anchors import counted_out, event_name
 from .rules.capture import Captured
 from .rules.decide import decide, suggested
+from .rules.edges import edges
 from .rules.engine import Preference, RuleEngine, engine_for
 from .rules.load import load
 from .rules.ruleset import Ruleset
@@ -308,7 +309,8 @@ class Memory(Keeping):
         # When it was recorded is envelope, not content: rehearsals take the turn's own time, to be reproducible.
         recorded_at = turn.received_at if self._rehearsing else datetime.now(UTC)
         rows = self._ledger.append(tx.log, self.namespace, entries, recorded_at=recorded_at)
-        tx.write_outcomes(turn, outcomes, seqs=[row.seq for row in rows if row.act is None])
+        seqs = [row.seq for row in rows if row.act is None]
+        tx.write_outcomes(turn, outcomes, seqs=seqs, edge_of=edges(self.ruleset))
         if opened or answered:
             tx.write_proposals(opened, answered=answered, turn=turn)
         if self.settings.llm_url and not self._rehearsing:
@@ -400,7 +402,7 @@ class Memory(Keeping):
     def reindex(self) -> int:
         """Build the search index again from the items; returns how many there are."""
         with self.store.writing(self.namespace) as tx:
-            return tx.reindex()
+            return tx.reindex(edges(self.ruleset))
 
     def checkpoint(self) -> str:
         """Sign the present root; returns the note. Raises NotFoundError when no signing key is configured."""

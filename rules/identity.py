@@ -151,6 +151,19 @@ def judge(one: str, other: str, words: NameWords, aliases: Iterable[tuple[str, s
     return Judgement("perhaps", reasons) if reasons else Judgement("other", ("different_words",))
 
 
+def name_key(name: str, words: NameWords) -> str:
+    """What stands for a name in a graph of names: two names with one key are always judged the same.
+
+    Not the other way round: Hale is the same as Mr. Hale and as Ms. Hale, who are two. Nor do the scripts of one word
+    meet here: which of several words was simplified, only the other name can tell.
+    """
+    read = _read(name, words)
+    alone = read.bare_surname(words) or (len(read.words) == 1 and read.systems == {"alphabetic"})
+    titles = read.titles if alone else sorted({words.gender[title] for title in read.titles if title in words.gender})
+    traditional = "".join(a for a, b in zip(read.written, read.simple, strict=True) if a != b)
+    return "|".join(filter(None, (read.key, ".".join(read.numerals), ".".join(titles), traditional)))
+
+
 def _alike(first: _Name, second: _Name, words: NameWords) -> Judgement:
     """Equal words: the same, unless script or titles leave room for two."""
     reasons = ["writing"] if first.raw == second.raw else []

@@ -27,13 +27,13 @@ def known_as(entity: str, turn: Turn, known: Known, book: Book) -> str:
     """The entity that a name means: itself when known, whose alias or other writing it is, whose given name it is."""
     principal = turn.entity
     entities = {item.entity for item in known.live() if item.slot != ALIAS} - {principal}
-    if entity == principal or entity in entities or not _is_name(entity, book):
+    if entity == principal or entity in entities or not is_name(entity, book):
         return entity
     for alias in _aliases(known):
         if judge(alias.canonical, entity, book.names).answer == "same":
             return alias.entity
     for other in sorted(entities | {alias.entity for alias in _aliases(known)}):
-        if _is_name(other, book) and judge(other, entity, book.names).answer == "same":
+        if is_name(other, book) and judge(other, entity, book.names).answer == "same":
             return other
     return short_for(entity, turn, known, book) or entity
 
@@ -76,9 +76,9 @@ def identified(turn: Turn, candidate: Candidate, draft: Draft, known: Known, boo
         return "none", None
     entities = {item.entity for item in known.live() if not item.slot.startswith("reported.")} - {turn.entity}
     entities |= _names(known.live()) - {turn.entity} if _GIVEN.fullmatch(draft.entity) else set()
-    if draft.entity in entities or not _is_name(draft.entity, book):
+    if draft.entity in entities or not is_name(draft.entity, book):
         return "none", None
-    for other in sorted(each for each in entities if _is_name(each, book)):
+    for other in sorted(each for each in entities if is_name(each, book)):
         found = judge(draft.entity, other, book.names, pairs)
         if found.answer == "perhaps":
             return "perhaps", _asked(candidate, draft.entity, other, found.reasons, book)
@@ -145,7 +145,7 @@ def _declared(known: Known) -> list[tuple[str, str]]:
     return [pair for group in names.values() for pair in combinations(group, 2)]
 
 
-def _is_name(entity: str, book: Book) -> bool:
+def is_name(entity: str, book: Book) -> bool:
     """True for a name, not for what somebody is to the speaker (my aunt, 对方)."""
     low = entity.lower()
     for words in (book.lex.kin, book.lex.others, book.lex.pronouns):

@@ -14,6 +14,8 @@ from ..values import VALUE_TYPES
 
 # Who may speak for a fact, in the words of a precedence table.
 Authority = Literal["person", "executed_document", "user", "document", "tool", "agent"]
+# What may stand at the end of a relation.
+RelationEnd = Literal["person", "organization", "name", "product", "matter"]
 DEFAULT_PRECEDENCE: tuple[Authority, ...] = ("person", "executed_document", "user", "document", "tool", "agent")
 
 
@@ -37,6 +39,51 @@ class SlotQuestions(Model):
 
     zh: list[str] = Field(min_length=1, description="In Chinese.")
     en: list[str] = Field(min_length=1, description="In English.")
+
+
+class RelationWords(Model):
+    """How one step along a relation reads, from the subject to the object or back."""
+
+    zh: str = Field(description="In Chinese, with {subject} and {object}.")
+    en: str = Field(description="In English, with {subject} and {object}.")
+
+
+class RelationQuestions(Model):
+    """Sentence frames of questions; {name} is whom or what is asked about, the rest as in phrases of captures."""
+
+    zh: list[str] = Field(default_factory=list, description="In Chinese.")
+    en: list[str] = Field(default_factory=list, description="In English.")
+
+
+class SlotRelation(Model):
+    """What makes each item of a slot an edge from whom it is about to the name it gives."""
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$", description="Name of the relation, from subject to object.")
+    subject: RelationEnd = Field(description="What stands at its beginning.")
+    object: RelationEnd = Field(description="What stands at its end.")
+    reads: RelationWords = Field(description="The edge in words.")
+    symmetric: bool = Field(False, description="True: it holds both ways (is a partner of).")
+    transitive: bool = Field(
+        False, description="True: a question follows it over several steps (a part of a part is a part)."
+    )
+    same: bool = Field(False, description="True: both names mean one thing; to go along it is no step.")
+    objects: RelationQuestions = Field(
+        RelationQuestions(), description="Questions about a subject that ask for objects."
+    )
+    subjects: RelationQuestions = Field(
+        RelationQuestions(), description="Questions about an object that ask for subjects."
+    )
+
+    @model_validator(mode="after")
+    def _asks(self) -> SlotRelation:
+        for words in (self.reads.zh, self.reads.en):
+            if sorted(re.findall(r"\{(\w+)\}", words)) != ["object", "subject"]:
+                raise ValueError(f"{words!r}: needs {{subject}} and {{object}}, once each")
+        for frame in (*self.objects.zh, *self.objects.en, *self.subjects.zh, *self.subjects.en):
+            names = re.findall(r"\{(\w+)\}", frame)
+            if names.count("name") != 1 or set(names) - {"name", "any"} or len(names) != len(set(names)):
+                raise ValueError(f"question {frame!r}: needs {{name}} once, and knows {{any}}")
+        return self
 
 
 class SlotFile(RuleFile):
@@ -82,6 +129,9 @@ class SlotFile(RuleFile):
     hedge: Literal["hold", "ignore"] = Field("ignore", description="What becomes of a value said with doubt.")
     say: SlotSay = Field(description="The sentence that states an item.")
     asked_as: SlotQuestions = Field(description="Questions that its items answer.")
+    relation: SlotRelation | None = Field(
+        None, description="Set: each item is a relation between two names, which a question may follow."
+    )
 
     @field_validator("value", mode="before")
     @classmethod

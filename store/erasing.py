@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Table, and_, delete, insert, or_, select, update
 
 from ..model import MemoryItem
-from . import search, transcript
+from . import relations, search, transcript
 from .codec import read_item
 from .reading import Reading
 from .scrubbing import SCRUB
@@ -350,6 +350,7 @@ def destroy(tx: Writing, plan: Plan, *, decided_by: int, now: datetime) -> None:
     for some in _pages(plan.items):
         connection.execute(delete(ITEMS).where(_mine(ITEMS, tx), ITEMS.c.item_id.in_(some)))
         connection.execute(delete(OUTBOX).where(OUTBOX.c.namespace == mine, OUTBOX.c.item_id.in_(some)))
+        relations.unrelate(connection, mine, some)
     for turn, number in plan.suggestions:
         at = and_(_mine(PROPOSALS, tx), PROPOSALS.c.turn_id == turn, PROPOSALS.c.number == number)
         connection.execute(delete(PROPOSALS).where(at))

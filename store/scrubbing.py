@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+from collections.abc import Collection, Iterable
+from typing import Any, Protocol
 
-from sqlalchemy import Engine, delete, select
+from sqlalchemy import Connection, Engine, delete, func, select
 
-from .tables import OUTBOX
+from .tables import ACTS, NAMESPACES, OUTBOX
 
 SCRUB = "scrub"  # the kind of work that an erasure leaves in the outbox, in its own transaction
 
@@ -15,24 +16,44 @@ PATIENCE = 30_000  # milliseconds that PostgreSQL waits for those who read
 # What PostgreSQL rewrites: every table from which erasing takes rows or values.
 TABLES = (
     "private_values", "items", "decisions", "turns", "proposals", "wishes", "outbox", "search_terms", "search_texts",
-    "turn_terms", "turn_texts", "traces", "trace_hits",
+    "turn_terms", "turn_texts", "traces", "trace_hits", "relations",
 )  # fmt: skip
 
 
-def scrub(engine: Engine) -> bool:
+class Copy(Protocol):
+    """A place outside the database where something of a namespace is kept."""
+
+    def forget(self, secret: bytes, acts: int) -> bool:
+        """Drop all of the namespace with this secret that was read before record ``acts``; False when it could not."""
+
+
+def scrub(engine: Engine, copies: Iterable[Copy] = ()) -> bool:
     """Rewrite the database without its dead rows where an erasure asks for it and nobody has done it yet, as after a
-    kill; True when it is clean. False: a reader keeps the old pages of an SQLite file alive."""
+    kill, and drop the copies outside of it; True when all is clean. False: a reader keeps the old pages of an SQLite
+    file alive, or a copy could not be reached."""
     with engine.connect() as connection, connection.begin():
-        asked = connection.execute(select(OUTBOX.c.id).where(OUTBOX.c.kind == SCRUB)).scalars().all()
+        work = connection.execute(select(OUTBOX.c.id, OUTBOX.c.namespace).where(OUTBOX.c.kind == SCRUB)).all()
+        asked = [row[0] for row in work]
+        acts = _acts(connection, {row[1] for row in work}) if work else []
     if not asked:
         return True
-    clean = _sqlite(engine) if engine.dialect.name == "sqlite" else _postgresql(engine)
+    clean = all([copy.forget(secret, last) for copy in copies for secret, last in acts])
+    clean &= _sqlite(engine) if engine.dialect.name == "sqlite" else _postgresql(engine)
     if clean:
         with engine.connect() as plain:
             connection = plain.execution_options(recordari_writer=True)
             with connection.begin():
                 connection.execute(delete(OUTBOX).where(OUTBOX.c.id.in_(asked)))
     return clean
+
+
+def _acts(connection: Connection, namespaces: Collection[str]) -> list[tuple[bytes, int]]:
+    """The secret of each namespace and the number of its last record that is no decision about a turn."""
+    query = select(NAMESPACES.c.secret, func.max(ACTS.c.seq)).where(
+        NAMESPACES.c.name == ACTS.c.namespace, NAMESPACES.c.name.in_(sorted(namespaces))
+    )
+    found = connection.execute(query.group_by(NAMESPACES.c.name, NAMESPACES.c.secret))
+    return [(bytes(secret), int(last)) for secret, last in found]
 
 
 def _sqlite(engine: Engine) -> bool:

@@ -16,7 +16,7 @@ from sqlmodel import Field, SQLModel
 
 # Schema versions, oldest first: the alembic revisions under migrations/versions. The last one is what this code
 # writes. A fresh database gets it at once; alembic is imported only to upgrade an older one.
-REVISIONS = ("0001", "0002", "0003", "0004")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005")
 
 _NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -379,6 +379,22 @@ class TraceHitRow(Row, table=True):
     injected: int = _number()  # 1: it stood before the model
 
 
+class RelationRow(Row, table=True):
+    """One piece of evidence for an edge between two names, seen from one end: derived from an item and a decision that
+    wrote or confirmed it. When the edge was true and known stands in the item; every edge has a row at either end."""
+
+    __tablename__ = "relations"
+    __table_args__ = {"sqlite_with_rowid": False}
+    namespace: str = _key()
+    node: str = _key()
+    relation: str = _key()
+    direction: str = _key()  # out: from subject to object | in: back
+    other: str = _key()
+    item_id: str = _key()
+    turn_id: str = _key()
+    recorded_at: str = _words()
+
+
 class SchemaRow(Row, table=True):
     """The schema version, in the table where alembic looks for it."""
 
@@ -408,4 +424,5 @@ TURN_TERMS = METADATA.tables["turn_terms"]
 TURN_TEXTS = METADATA.tables["turn_texts"]
 TRACES = METADATA.tables["traces"]
 TRACE_HITS = METADATA.tables["trace_hits"]
+RELATIONS = METADATA.tables["relations"]
 SCHEMA = METADATA.tables["alembic_version"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, insert, literal_column, select, update
 
 from ..model import Decision, Known, MemoryItem, Outcome, Proposal, Turn, wish_of
-from . import search, transcript
+from . import relations, search, transcript
 from .codec import (
     content_digest,
     decision_body,
@@ -25,6 +25,7 @@ from .errors import Stale, StoreError
 from .known import Cache, said_in
 from .log import Log
 from .reading import Reading
+from .relations import EdgeOf
 from .statements import Columns, Insert, Statement
 from .tables import DECISIONS, ITEMS, PROPOSALS, RULESETS, RUNTIMES, TURNS, WISHES, stamp, storable
 
@@ -117,8 +118,11 @@ class Writing(Reading):
         talk.last_received = turn.received_at if received is None else max(received, turn.received_at)
         talk.forget_before(turn.ordinal)
 
-    def write_outcomes(self, turn: Turn, outcomes: Sequence[Outcome], *, seqs: Sequence[int] = ()) -> None:
-        """Keep the decisions of a turn and the item versions they write; ``seqs`` are their ledger records."""
+    def write_outcomes(
+        self, turn: Turn, outcomes: Sequence[Outcome], *, seqs: Sequence[int] = (), edge_of: EdgeOf | None = None
+    ) -> None:
+        """Keep the decisions of a turn and the item versions they write; ``seqs`` are their ledger records, ``edge_of``
+        gives the edges that items say."""
         if not outcomes:
             return
         self._wrote = True
@@ -149,6 +153,8 @@ class Writing(Reading):
         versions = [(item, outcome.decision.ordinal) for outcome in outcomes for item in outcome.written]
         if versions:
             self._write_versions(turn, versions)
+        if edge_of is not None:
+            self._relate(turn, outcomes, edge_of)
 
     def write_wording(self, turn: Turn, item: MemoryItem) -> None:
         """Keep a version that differs in its sentence alone; no decision of ``turn`` wrote it."""
@@ -194,8 +200,11 @@ class Writing(Reading):
             self._transaction.change(_ANSWER, answer)
             talk.proposals = [each for each in talk.proposals if each != proposal]
 
-    def reindex(self) -> int:
-        """Build the search indexes again, from the newest version of every item and from the turns; how many items."""
+    def reindex(self, edge_of: EdgeOf | None = None) -> int:
+        """Build the search indexes again, from the newest version of every item and from the turns; how many items.
+
+        ``edge_of`` gives the edges of the graph of names, which is built again as well.
+        """
         self._wrote = True
         rows = self.connection.execute(
             select(ITEMS.c.ordinal, ITEMS.c.body)
@@ -205,6 +214,8 @@ class Writing(Reading):
         search.clear(self.connection, self.namespace)
         search.index(self._transaction.add, self.namespace, ((ordinal, read_item(body)) for ordinal, body in rows))
         transcript.rebuild(self.connection, self._transaction.add, self.namespace)
+        if edge_of is not None:
+            relations.rebuild(self.connection, self._transaction.add, self.namespace, edge_of)
         return len(rows)
 
     def keep_ruleset(self, digest: str, sources: Mapping[str, str]) -> None:
@@ -251,6 +262,19 @@ class Writing(Reading):
                 self._transaction.add(_ADD_WISH, [row])
                 if kept is not None:
                     kept.wished(wish)
+
+    def _relate(self, turn: Turn, outcomes: Sequence[Outcome], edge_of: EdgeOf) -> None:
+        """Note each edge that a decision of the turn is evidence for, once."""
+        given = {
+            item.id: item
+            for outcome in outcomes if relations.gives(outcome.decision)
+            for item in outcome.written if item.id == outcome.decision.item
+        }  # fmt: skip
+        for item in given.values():
+            edge = edge_of(item, turn.entity)
+            if edge is not None:
+                evidence = [(turn.turn_id, stamp(turn.received_at))]
+                relations.relate(self._transaction.add, self.namespace, edge, item.id, evidence)
 
     def _write_versions(self, turn: Turn, versions: Sequence[tuple[MemoryItem, int]]) -> None:
         rows: list[tuple[Any, ...]] = []

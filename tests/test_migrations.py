@@ -48,7 +48,7 @@ def test_partial_indexes_and_row_ids_are_the_same_too() -> None:
     def partial(connection: Connection) -> list[str]:
         rows = connection.exec_driver_sql("SELECT sql FROM sqlite_master WHERE sql LIKE '%WHERE%' ORDER BY name")
         without = connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE sql LIKE '%WITHOUT ROWID%'")
-        return [*rows.scalars(), *without.scalars()]
+        return [*rows.scalars(), *sorted(without.scalars())]
 
     with create_engine("sqlite://").begin() as made, create_engine("sqlite://").begin() as migrated:
         create(made)

@@ -1,0 +1,185 @@
+"""The graph of names: edges that items say, kept beside them, and who is reached over one to several steps in SQL.
+
+A row is one piece of evidence seen from one end of its edge. The rows say who is joined and by which decisions; whether
+an edge was true and known at a time stands in the versions of its item alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, delete, select, text
+
+from ..model import Decision, Edge, MemoryItem
+from .codec import read_decision, read_item
+from .statements import Columns, Insert
+from .tables import DECISIONS, ITEMS, RELATIONS, TURNS, stamp
+
+EdgeOf = Callable[[MemoryItem, str], Edge | None]
+Add = Callable[[Insert, Sequence[Columns]], None]
+GIVING = frozenset({"ADD", "SUPERSEDE", "CONFIRM"})  # actions of decisions that are evidence for their item
+_ADD = Insert(RELATIONS)
+_PAGE = 400  # ids in one statement
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What may be walked: ``at`` the edge must have been true, by ``known_at`` known to us (None: by now)."""
+
+    at: datetime
+    known_at: datetime | None = None
+    relations: frozenset[str] | None = None  # None: all
+    same: frozenset[str] = frozenset()  # relations between names of one thing
+    principal: str | None = None  # only what conversations with this one gave
+    hidden: frozenset[str] = frozenset()  # items that may not be answered
+
+
+@dataclass(frozen=True)
+class Step:
+    """An edge as one item says it, seen from ``node``; ``turns`` are those whose decisions are evidence for it."""
+
+    node: str
+    relation: str
+    direction: str
+    other: str
+    item: MemoryItem
+    principal: str
+    turns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Names by the fewest steps to them; ``cut``: there were more than were looked at."""
+
+    depth: Mapping[str, int] = field(default_factory=dict)
+    cut: bool = False
+
+
+def relate(add: Add, namespace: str, edge: Edge, item_id: str, evidence: Iterable[tuple[str, str]]) -> None:
+    """Put an edge into the graph with the turns that are evidence for it, and when each was received; ``add`` takes
+    the rows."""
+    back = "out" if edge.both_ways else "in"
+    rows = [
+        (namespace, node, edge.relation, direction, other, item_id, turn, at)
+        for turn, at in evidence
+        for node, direction, other in ((edge.subject, "out", edge.object), (edge.object, back, edge.subject))
+    ]
+    add(_ADD, rows)
+
+
+def unrelate(connection: Connection, namespace: str, item_ids: Sequence[str]) -> None:
+    """Take items out of the graph. No index serves this, since erasure is rare."""
+    gone = (RELATIONS.c.namespace == namespace, RELATIONS.c.item_id.in_(item_ids))
+    connection.execute(delete(RELATIONS).where(*gone))
+
+
+def rebuild(connection: Connection, add: Add, namespace: str, edge_of: EdgeOf) -> None:
+    """Make the graph anew from the items and decisions."""
+    connection.execute(delete(RELATIONS).where(RELATIONS.c.namespace == namespace))
+    query = select(ITEMS.c.body, ITEMS.c.principal).where(ITEMS.c.namespace == namespace, ITEMS.c.version == 1)
+    for body, principal in connection.execute(query.order_by(ITEMS.c.row)).all():
+        item = read_item(body)
+        edge = edge_of(item, principal)
+        if edge is not None:
+            relate(add, namespace, edge, item.id, sorted(set(_evidence(connection, namespace, item.id))))
+
+
+def _evidence(connection: Connection, namespace: str, item_id: str) -> Iterator[tuple[str, str]]:
+    """Turns whose decisions gave or confirmed an item, and when they were received."""
+    query = (
+        select(TURNS.c.turn_id, TURNS.c.received_at, DECISIONS.c.body)
+        .join(DECISIONS, (DECISIONS.c.namespace == TURNS.c.namespace) & (DECISIONS.c.turn_id == TURNS.c.turn_id))
+        .where(DECISIONS.c.namespace == namespace, DECISIONS.c.item == item_id)
+    )
+    for turn, at, body in connection.execute(query):
+        if gives(read_decision(body)):
+            yield turn, at
+
+
+def gives(decision: Decision) -> bool:
+    """True for a decision that is evidence for its item."""
+    return decision.item is not None and decision.action in GIVING
+
+
+# ---------------------------------------------------------------- walking it
+_STANDS = """
+    i.namespace = r.namespace AND i.item_id = r.item_id AND i.status <> 'held'
+    AND (i.valid_from IS NULL OR i.valid_from <= :at) AND (i.valid_to IS NULL OR i.valid_to > :at)
+    AND r.recorded_at <= :known_at AND i.written_at <= :known_at
+    AND (i.replaced_at IS NULL OR i.replaced_at > :known_at)
+"""
+_FOREVER = "9999"  # later than any time of a column
+
+
+def _conditions(scope: Scope) -> tuple[str, dict[str, Any], list[Any]]:
+    """What an edge must be like: SQL, its parameters, and those of them that are lists."""
+    said, lists = _STANDS, []
+    known = _FOREVER if scope.known_at is None else stamp(scope.known_at)
+    values: dict[str, Any] = {"at": stamp(scope.at), "known_at": known}
+    if scope.relations is not None:
+        said += " AND r.relation IN :relations"
+        values["relations"] = sorted(scope.relations | scope.same)
+        lists.append(bindparam("relations", expanding=True))
+    if scope.principal is not None:
+        said += " AND i.principal = :principal"
+        values["principal"] = scope.principal
+    if scope.hidden:
+        said += " AND r.item_id NOT IN :hidden"
+        values["hidden"] = sorted(scope.hidden)
+        lists.append(bindparam("hidden", expanding=True))
+    return said, values, lists
+
+
+def reach(
+    connection: Connection, namespace: str, starts: Iterable[str], hops: int, scope: Scope, most: int = 1000
+) -> Reached:
+    """Every name within ``hops`` steps of the starts, the starts among them with 0.
+
+    A name is walked on from once for each number of steps to it, so that a cycle ends; ``most`` bounds how many are.
+    """
+    said, values, lists = _conditions(scope)
+    # The nearest are found first: a limit cuts off the farthest. One too many tells that there were more.
+    query = text(f"""
+        WITH RECURSIVE walk(node, depth) AS (
+            SELECT r.node, 0 FROM relations r WHERE r.namespace = :namespace AND r.node IN :starts
+            UNION
+            SELECT r.other, w.depth + CASE WHEN r.relation IN :same THEN 0 ELSE 1 END
+            FROM walk w JOIN relations r ON r.namespace = :namespace AND r.node = w.node JOIN items i ON {said}
+            WHERE w.depth + CASE WHEN r.relation IN :same THEN 0 ELSE 1 END <= :hops
+        )
+        SELECT node, depth FROM walk LIMIT :most
+    """)
+    query = query.bindparams(*lists, *(bindparam(name, expanding=True) for name in ("starts", "same")))
+    given = {"starts": sorted(set(starts)), "same": sorted(scope.same), "hops": hops, "most": most * (hops + 1) + 1}
+    depth: dict[str, int] = {}
+    rows = connection.execute(query, values | given | {"namespace": namespace}).all()
+    for node, steps in rows:
+        depth[node] = min(steps, depth.get(node, steps))
+    near = sorted(depth, key=lambda node: (depth[node], node))[:most]
+    return Reached({node: depth[node] for node in near}, len(rows) >= given["most"] or len(near) < len(depth))
+
+
+def steps_between(connection: Connection, namespace: str, nodes: Iterable[str], scope: Scope) -> list[Step]:
+    """The edges from ``nodes`` to one another, one for each item that says it."""
+    among = set(nodes)
+    said, values, lists = _conditions(scope)
+    query = text(f"""
+        SELECT r.node, r.relation, r.direction, r.other, r.item_id, r.turn_id, i.principal, i.body
+        FROM relations r JOIN items i ON {said}
+        WHERE r.namespace = :namespace AND r.node IN :nodes
+        ORDER BY r.node, r.relation, r.direction, r.other, r.item_id, r.recorded_at, r.turn_id
+    """).bindparams(*lists, bindparam("nodes", expanding=True))
+    found: dict[tuple[str, ...], tuple[str, str, list[str]]] = {}
+    ordered = sorted(among)
+    for at in range(0, len(ordered), _PAGE):
+        given = {"namespace": namespace, "nodes": ordered[at : at + _PAGE]}
+        for *place, turn, principal, body in connection.execute(query, values | given):
+            if place[3] in among:
+                found.setdefault(tuple(place), (principal, body, []))[2].append(turn)
+    return [
+        Step(node, relation, direction, other, read_item(body), principal, tuple(turns))
+        for (node, relation, direction, other, _), (principal, body, turns) in found.items()
+    ]
