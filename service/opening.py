@@ -8,7 +8,7 @@ from typing import Any
 from ..memory import Memory
 from ..settings import Settings
 from ..store.engine import Store
-from ..store.errors import Missing, StoreError
+from ..store.errors import Missing, OlderSchema, StoreError
 
 
 class UnknownNamespace(LookupError):
@@ -34,17 +34,23 @@ def reading(store: str | None, namespace: str | None) -> Memory:
 
 
 def editing(store: str | None, namespace: str | None, rules: list[Path] | None) -> Memory:
-    """The same for a command that changes a memory that is there."""
-    _check(store, namespace)
+    """The same for a command that changes a memory that is there; one of an older version is brought to this one."""
+    _check(store, namespace, writing=True)
     return memory_of(store, namespace, rules, create=False)
 
 
-def _check(store: str | None, namespace: str | None) -> None:
+def _check(store: str | None, namespace: str | None, *, writing: bool = False) -> None:
     """An error about the place or the namespace before anything slow is done."""
     settings = Settings()
     place = store or settings.store
     try:
-        with Store.open(place, read_only=True) as opened:
+        try:
+            opened = Store.open(place, read_only=True)
+        except OlderSchema:
+            if not writing:
+                raise
+            opened = Store.open(place, create=False)
+        with opened:
             known = opened.namespaces()
     except Missing as wrong:
         raise _missing(wrong, place, given=store is not None, settings=settings) from None

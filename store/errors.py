@@ -4,7 +4,8 @@ StoreError
 ├── CannotOpen         no such place, no right to it, or a server that does not answer
 │   ├── Missing        there is no memory at this place, and none was to be made
 │   ├── NotADatabase   the file is something else, or encrypted
-│   └── NewerSchema    written by a newer Recordari
+│   ├── NewerSchema    written by a newer Recordari
+│   └── OlderSchema    written by an older one, and opened for reading only
 ├── ReadOnly           the place cannot be written to
 ├── Full               disk or quota is full; nothing of the transaction was kept
 ├── Busy               another writer holds the place for longer than the timeout
@@ -42,6 +43,10 @@ class NotADatabase(CannotOpen):
 
 class NewerSchema(CannotOpen):
     """The database was written by a newer version of Recordari."""
+
+
+class OlderSchema(CannotOpen):
+    """The database was written by an older version of Recordari and may not be brought to this one: read-only."""
 
 
 class ReadOnly(StoreError):

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Dialect, insert, inspect, select, text
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from . import guards
-from .errors import CannotOpen, Missing, NewerSchema, NotADatabase
+from .errors import Missing, NewerSchema, NotADatabase, OlderSchema
 from .tables import METADATA, REVISIONS, SCHEMA
 
 
@@ -31,7 +31,8 @@ def prepare(connection: Connection, place: str, *, read_only: bool = False, new:
     if found is None and (read_only or not new):
         raise Missing(place, "there is no memory in it yet", "`recordari observe` begins one")
     if read_only:
-        raise CannotOpen(place, f"its schema {found!r} is older than this version", "Open it once for writing")
+        way_out = "`recordari audit checkpoint` brings it to this one; keep a copy of what it was"
+        raise OlderSchema(place, f"its schema {found!r} is older than this version", way_out)
     if found is None:
         create(connection)
     else:

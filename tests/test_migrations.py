@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Connection, create_engine, inspect
 
 from recordari.store.engine import Store
-from recordari.store.errors import CannotOpen, NewerSchema, NotADatabase
+from recordari.store.errors import CannotOpen, NewerSchema, NotADatabase, OlderSchema
 from recordari.store.schema import alembic_config, create, prepare, upgrade, version_of
 from recordari.store.tables import METADATA, REVISIONS
 
@@ -101,6 +101,18 @@ def test_a_database_of_a_newer_schema_is_refused(tmp_path: Path) -> None:
         Store.open(path)
 
 
+def test_reading_a_database_of_an_older_schema_says_so_whatever_stands_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    Store.open(path).close()
+    raw = sqlite3.connect(path)
+    raw.execute("UPDATE alembic_version SET version_num = ?", (REVISIONS[-2],))
+    raw.commit()
+    assert path.with_name("old.db-wal").exists()  # as long as somebody has it open
+    with pytest.raises(OlderSchema, match=r"is older than this version. `recordari audit checkpoint` brings it"):
+        Store.open(path, read_only=True)
+    raw.close()
+
+
 def test_a_database_of_something_else_is_refused_untouched(tmp_path: Path) -> None:
     path = tmp_path / "shop.db"
     with sqlite3.connect(path) as raw:
@@ -140,3 +152,17 @@ def test_preparing_twice_changes_nothing() -> None:
         before = shape(connection)
         prepare(connection, "here")
         assert shape(connection) == before
+
+
+def test_a_command_that_changes_an_older_memory_brings_it_to_this_version(tmp_path: Path) -> None:
+    from recordari.service.opening import UnknownNamespace, editing, reading
+
+    path = tmp_path / "old.db"
+    with create_engine(f"sqlite:///{path}").begin() as connection:
+        upgrade(connection, REVISIONS[-2])
+    with pytest.raises(OlderSchema):
+        reading(str(path), "default")
+    with pytest.raises(UnknownNamespace):  # it was opened
+        editing(str(path), "default", None)
+    with Store.open(path, read_only=True) as store:
+        assert store.namespaces() == ()
