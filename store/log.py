@@ -46,6 +46,9 @@ _LATEST = Statement(
     .where(ACTS.c.namespace == bindparam("namespace"))
     .where(ACTS.c.kind >= bindparam("low"), ACTS.c.kind < bindparam("high"))
 )
+_ALL_ACTS = select(ACTS.c.seq).where(ACTS.c.namespace == bindparam("namespace")).order_by(ACTS.c.seq)
+_ACTS = Statement(_ALL_ACTS)
+_ACTS_OF = Statement(_ALL_ACTS.where(ACTS.c.kind.in_(bindparam("kinds", expanding=True))))
 _LAST = Statement(select(func.max(RECORDS.c.seq)).where(RECORDS.c.namespace == bindparam("namespace")))
 
 
@@ -275,10 +278,8 @@ class Log:
 
     def acts(self, *kinds: str) -> tuple[int, ...]:
         """The numbers of records that are no decisions, of these kinds (all when none is named), in order."""
-        query = select(ACTS.c.seq).where(ACTS.c.namespace == self._namespace)
-        if kinds:
-            query = query.where(ACTS.c.kind.in_(kinds))
-        return tuple(self._connection.execute(query.order_by(ACTS.c.seq)).scalars())
+        asked = {"namespace": self._namespace} | ({"kinds": kinds} if kinds else {})
+        return tuple(row[0] for row in (_ACTS_OF if kinds else _ACTS).all(self._connection, **asked))
 
     def latest(self, family: str) -> int | None:
         """The number of the last record that is no decision and whose kind begins so; None when there is none."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, or_, select
 
@@ -13,7 +13,7 @@ from .codec import read_item, read_turn
 from .statements import Statement
 from .tables import ITEMS, NAMESPACES, TURNS, column, unstamp
 
-_COLUMNS = (ITEMS.c.row, ITEMS.c.item_id, ITEMS.c.entity, ITEMS.c.slot, ITEMS.c.qualifier, ITEMS.c.kind)
+_COLUMNS = (ITEMS.c.row, ITEMS.c.entity, ITEMS.c.slot, ITEMS.c.qualifier, ITEMS.c.kind)  # an index has them all
 _NEWEST = select(*_COLUMNS).where(ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.replaced_at.is_(None))
 _LIVE = or_(ITEMS.c.status == bindparam("current"), ITEMS.c.status == bindparam("scheduled"))
 _STATUSES = {"current": "current", "scheduled": "scheduled"}
@@ -21,14 +21,18 @@ _ALL = Statement(_NEWEST)
 _ALL_LIVE = Statement(_NEWEST.where(_LIVE))
 _OF_ENTITY = Statement(_NEWEST.where(ITEMS.c.entity == bindparam("entity")))
 _LIVE_OF_ENTITY = Statement(_NEWEST.where(ITEMS.c.entity == bindparam("entity"), _LIVE))
+_ROWS = Statement(
+    select(ITEMS.c.row, ITEMS.c.body).where(
+        ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.row.in_(bindparam("rows", expanding=True))
+    )
+)
+_SIZE = Statement(select(NAMESPACES.c.item_rows).where(NAMESPACES.c.name == bindparam("namespace")))
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where an item stands: everything a look-up compares before it reads the item itself."""
 
     row: int
-    item_id: str
     entity: str
     slot: str
     qualifier: str
@@ -43,21 +47,20 @@ def places(connection: Connection, namespace: str, entity: str | None, *, histor
         found = (_ALL if history else _ALL_LIVE).all(connection, **asked)
     else:
         found = (_OF_ENTITY if history else _LIVE_OF_ENTITY).all(connection, **asked, entity=column(entity))
-    return [Place(*row) for row in found]
+    return list(map(Place._make, found))
 
 
 def read_rows(connection: Connection, namespace: str, rows: Sequence[int]) -> dict[int, MemoryItem]:
     """Items by the rows of their versions."""
     if not rows:
         return {}
-    query = select(ITEMS.c.row, ITEMS.c.body).where(ITEMS.c.namespace == namespace, ITEMS.c.row.in_(rows))
-    return {row: read_item(body) for row, body in connection.execute(query)}
+    return {row: read_item(body) for row, body in _ROWS.all(connection, namespace=namespace, rows=rows)}
 
 
 def size(connection: Connection, namespace: str) -> int:
     """Item versions ever written to a namespace."""
-    query = select(NAMESPACES.c.item_rows).where(NAMESPACES.c.name == namespace)
-    return int(connection.execute(query).scalar() or 0)
+    found = _SIZE.first(connection, namespace=namespace)
+    return int(found[0]) if found is not None else 0
 
 
 def newest(connection: Connection, namespace: str) -> datetime | None:

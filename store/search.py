@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, func, select
+from sqlalchemy import Connection, and_, bindparam, delete, func, or_, select
 
 from ..model import MemoryItem
 from .codec import read_item
 from .items import status_at
-from .statements import Columns, Insert
+from .statements import Columns, Insert, Statement
 from .tables import ITEMS, TERMS, TEXTS, column
 
 _IDEOGRAPHS = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -32,12 +32,35 @@ _K1 = 1.2
 _B = 0.75
 # A character shared is weaker evidence than a word shared: 预算 must outweigh 算.
 _CHARACTER = 0.3
-_LAST = "\U0010ffff"
 
 _ADD = Insert(TERMS, "namespace", "term", "entity", "ordinal", "count")
 _ADD_TEXT = Insert(TEXTS, "namespace", "entity", "ordinal", "length")
 Add = Callable[[Insert, Sequence[Columns]], None]
-_PAGE = 50  # items read at once, best first, until enough of them are current
+
+_MINE = TERMS.c.namespace == bindparam("namespace")
+_WITH = (
+    select(TERMS.c.ordinal, TERMS.c.count, TEXTS.c.length)
+    .join(TEXTS, and_(*(TEXTS.c[name] == TERMS.c[name] for name in ("namespace", "entity", "ordinal"))))
+    .where(_MINE, TERMS.c.term == bindparam("term"))
+)
+_OF_ALL = Statement(_WITH)
+_OF_ENTITY = Statement(_WITH.where(TERMS.c.entity == bindparam("entity")))
+_LENGTHS = select(func.count(), func.sum(TEXTS.c.length)).where(TEXTS.c.namespace == bindparam("namespace"))
+_TEXTS_OF_ALL = Statement(_LENGTHS)
+_TEXTS_OF_ENTITY = Statement(_LENGTHS.where(TEXTS.c.entity == bindparam("entity")))
+# The number of an item is the row of its first version.
+_FIRST = ITEMS.alias("first")
+_BY_NUMBER = (
+    select(_FIRST.c.row, ITEMS.c.body)
+    .join(_FIRST, and_(_FIRST.c.namespace == ITEMS.c.namespace, _FIRST.c.item_id == ITEMS.c.item_id))
+    .where(_FIRST.c.namespace == bindparam("namespace"), _FIRST.c.row.in_(bindparam("numbers", expanding=True)))
+    .where(ITEMS.c.replaced_at.is_(None))
+)
+_ITEMS = Statement(_BY_NUMBER)
+_LIVE_ITEMS = Statement(
+    _BY_NUMBER.where(or_(ITEMS.c.status == bindparam("current"), ITEMS.c.status == bindparam("scheduled")))
+)
+LIVE = {"current": "current", "scheduled": "scheduled"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +73,13 @@ class Hit:
 
 
 def terms(text: str) -> list[str]:
-    """What a text is indexed under: lower-cased words and numbers; Chinese as pairs of neighbours.
-
-    The last character of a Chinese run stands alone as well: then each character begins exactly one term, and a
-    question for one character is a question for a beginning.
-    """
+    """What a text is indexed under: lower-cased words and numbers; of Chinese each character, and each pair of
+    neighbours, so that every question is a look-up of whole terms and an entity narrows it before anything is read."""
     found: list[str] = []
     for run in _runs(text):
         if _HAN.match(run):
-            found += [run[at : at + 2] for at in range(len(run))]
+            found += run
+            found += [run[at : at + 2] for at in range(len(run) - 1)]
         else:
             found.append(run)
     return found
@@ -114,10 +135,12 @@ def search(
     limit: int = 10,
     history: bool = False,
     at: datetime | None = None,
+    keep: Callable[[MemoryItem], bool] | None = None,
 ) -> tuple[Hit, ...]:
     """Items with the words of the question, best first; namespace and entity narrow before anything is ranked.
 
     ``at``: only what is true then or will be; without it, and without ``history``, what stood after the last write.
+    What ``keep`` refuses takes no place of what it keeps.
     """
     asked = weighted(question)
     of = column(entity) if entity is not None else None
@@ -132,10 +155,10 @@ def search(
     # Of equal scores the item remembered last comes first.
     ranked = sorted(scores, key=lambda ordinal: (-round(scores[ordinal], 9), -ordinal))
     hits: list[Hit] = []
-    for page in range(0, len(ranked), _PAGE):
-        items = _items(connection, namespace, ranked[page : page + _PAGE], history, at)
-        for ordinal in ranked[page : page + _PAGE]:
-            if ordinal in items:
+    for page in range(0, len(ranked), limit):
+        items = newest(connection, namespace, ranked[page : page + limit], history=history, at=at)
+        for ordinal in ranked[page : page + limit]:
+            if ordinal in items and (keep is None or keep(items[ordinal])):
                 words = tuple(word for word, found in postings.items() if ordinal in found)
                 hits.append(Hit(items[ordinal], scores[ordinal], words))
         if len(hits) >= limit:
@@ -164,45 +187,29 @@ def weighted(question: str) -> dict[str, float]:
     return asked
 
 
-def term_is(term: ColumnElement[str], word: str) -> ColumnElement[bool]:
-    """The rows of a word; of one Chinese character every term that begins with it."""
-    return and_(term >= word, term <= word + _LAST) if _HAN.fullmatch(word) else term == word
-
-
 def _postings(connection: Connection, namespace: str, entity: str | None, word: str) -> dict[int, tuple[int, int]]:
     """Items that have a word: how often, and how long their text is."""
-    where = [TERMS.c.namespace == namespace]
-    where.append(term_is(TERMS.c.term, word))
-    if entity is not None:
-        where.append(TERMS.c.entity == entity)
-    text = and_(
-        TEXTS.c.namespace == TERMS.c.namespace,
-        TEXTS.c.entity == TERMS.c.entity,
-        TEXTS.c.ordinal == TERMS.c.ordinal,
-    )
-    query = select(TERMS.c.ordinal, func.sum(TERMS.c.count), func.max(TEXTS.c.length)).join(TEXTS, text).where(*where)
-    rows = connection.execute(query.group_by(TERMS.c.ordinal))
-    return {ordinal: (int(count), int(length)) for ordinal, count, length in rows}
+    asked = {"namespace": namespace, "term": word} | ({} if entity is None else {"entity": entity})
+    rows = (_OF_ALL if entity is None else _OF_ENTITY).all(connection, **asked)
+    return {ordinal: (count, length) for ordinal, count, length in rows}
 
 
-def _items(
-    connection: Connection, namespace: str, numbers: list[int], history: bool, at: datetime | None
+def newest(
+    connection: Connection, namespace: str, numbers: Sequence[int], *, history: bool, at: datetime | None
 ) -> dict[int, MemoryItem]:
-    """The newest versions of items by their numbers, the number of an item being the row of its first version."""
-    first = ITEMS.alias()
-    query = (
-        select(first.c.row, ITEMS.c.body)
-        .join(first, and_(first.c.namespace == ITEMS.c.namespace, first.c.item_id == ITEMS.c.item_id))
-        .where(ITEMS.c.namespace == namespace, first.c.row.in_(numbers), ITEMS.c.replaced_at.is_(None))
-    )
-    if not history:
-        query = query.where(ITEMS.c.status.in_(("current", "scheduled")))
-    found = {ordinal: read_item(body) for ordinal, body in connection.execute(query)}
+    """The newest versions of items by their numbers, with the status that they have ``at`` a time; without ``history``
+    only those that are true then, or will be."""
+    if not numbers:
+        return {}
+    rows = (_ITEMS if history else _LIVE_ITEMS).all(
+        connection, namespace=namespace, numbers=numbers, **({} if history else LIVE)
+    )  # fmt: skip
+    found = {ordinal: read_item(body) for ordinal, body in rows}
     if at is None or history:
         return found
     then = {ordinal: status_at(item, at) for ordinal, item in found.items()}
     return {
-        ordinal: item.model_copy(update={"status": then[ordinal]})
+        ordinal: item if then[ordinal] == item.status else item.model_copy(update={"status": then[ordinal]})
         for ordinal, item in found.items()
         if then[ordinal] in {"current", "scheduled"}
     }
@@ -210,8 +217,6 @@ def _items(
 
 def _measure(connection: Connection, namespace: str, entity: str | None) -> tuple[int, float]:
     """Number of texts searched and their mean length, of this tenant (and entity) alone."""
-    query = select(func.count(), func.sum(TEXTS.c.length)).where(TEXTS.c.namespace == namespace)
-    if entity is not None:
-        query = query.where(TEXTS.c.entity == entity)
-    total, length = connection.execute(query).one()
+    asked = {"namespace": namespace} | ({} if entity is None else {"entity": entity})
+    ((total, length),) = (_TEXTS_OF_ALL if entity is None else _TEXTS_OF_ENTITY).all(connection, **asked)
     return int(total), (float(length) / total if total else 1.0)

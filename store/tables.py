@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKeyConstraint, Index, Integer, LargeBinary, MetaData, Text
+from sqlalchemy import ARRAY, REAL, BigInteger, ForeignKeyConstraint, Index, Integer, LargeBinary, MetaData, Text
 from sqlmodel import Field, SQLModel
 
 # Schema versions, oldest first: the alembic revisions under migrations/versions. The last one is what this code
 # writes. A fresh database gets it at once; alembic is imported only to upgrade an older one.
-REVISIONS = ("0001", "0002", "0003", "0004", "0005")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
 
 _NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -27,6 +27,7 @@ _NAMES = {
 METADATA = MetaData(naming_convention=_NAMES)
 
 WORDS = Text().with_variant(Text(collation="C"), "postgresql")
+VECTOR = LargeBinary().with_variant(ARRAY(REAL), "postgresql")  # float32, little-endian; an array where there is one
 NUMBER = BigInteger().with_variant(Integer(), "sqlite")
 
 
@@ -110,6 +111,10 @@ class TurnRow(Row, table=True):
     body: str = _words()  # the other fields of the turn
 
 
+# Everything that a look-up compares before it reads a body, so that the rows themselves are left alone.
+_PLACE = ("namespace", "entity", "slot", "qualifier", "kind", "status", "replaced_at", "row")
+
+
 class ItemRow(Row, table=True):
     """One version of one item; versions are only added, and the one before gets its ``replaced_at``."""
 
@@ -117,7 +122,7 @@ class ItemRow(Row, table=True):
     __table_args__ = (
         Index(None, "namespace", "row", unique=True),
         _partial("ix_items_live", "namespace", "principal", where="replaced_at IS NULL"),
-        Index(None, "namespace", "entity", "slot"),
+        Index("ix_items_place", *_PLACE),
         Index(None, "namespace", "written_by"),
         ForeignKeyConstraint(["namespace", "written_by"], ["turns.namespace", "turns.turn_id"]),
     )  # fmt: skip
@@ -395,6 +400,18 @@ class RelationRow(Row, table=True):
     recorded_at: str = _words()
 
 
+class VectorRow(Row, table=True):
+    """The vector of an item's text: which version was embedded, by which model. Vectors of two models never mix."""
+
+    __tablename__ = "item_vectors"
+    namespace: str = _key()
+    entity: str = _key()
+    ordinal: int = Field(primary_key=True, sa_type=NUMBER)  # number of the item
+    version: int = _number()
+    model: str = _words()
+    vector: Any = Field(sa_type=VECTOR)
+
+
 class SchemaRow(Row, table=True):
     """The schema version, in the table where alembic looks for it."""
 
@@ -425,4 +442,5 @@ TURN_TEXTS = METADATA.tables["turn_texts"]
 TRACES = METADATA.tables["traces"]
 TRACE_HITS = METADATA.tables["trace_hits"]
 RELATIONS = METADATA.tables["relations"]
+VECTORS = METADATA.tables["item_vectors"]
 SCHEMA = METADATA.tables["alembic_version"]

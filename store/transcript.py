@@ -194,7 +194,7 @@ def _where(namespace: str, within: Within) -> list[ColumnElement[bool]]:
 
 def _postings(connection: Connection, namespace: str, term: str, within: Within) -> dict[int, tuple[int, int]]:
     """Turns that have a term: how often, and how long they are."""
-    where: list[Any] = [TURN_TERMS.c.namespace == namespace, search.term_is(TURN_TERMS.c.term, term)]
+    where: list[Any] = [TURN_TERMS.c.namespace == namespace, TURN_TERMS.c.term == term]
     if within.principal is not None:
         where.append(TURN_TERMS.c.principal == column(within.principal))
     text = and_(

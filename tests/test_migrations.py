@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -166,3 +167,36 @@ def test_a_command_that_changes_an_older_memory_brings_it_to_this_version(tmp_pa
         editing(str(path), "default", None)
     with Store.open(path, read_only=True) as store:
         assert store.namespaces() == ()
+
+
+def test_terms_of_an_older_store_become_those_of_a_new_one(tmp_path: Path) -> None:
+    """Pairs and the last character of a run were the terms before; now every character is one."""
+    from recordari.memory import Memory
+
+    path = tmp_path / "old.db"
+    with Memory.open(path, ner=False) as memory:
+        memory.observe("市场部市场预算5万元", said_at="2026-03-18T10:00:00+08:00")
+        memory.observe("The parking fee is $5.", said_at="2026-03-18T10:01:00+08:00")
+    tables = ("search_terms", "search_texts")
+    with closing(sqlite3.connect(path)) as raw:
+        new = [sorted(raw.execute(f"SELECT * FROM {table}")) for table in tables]
+        lengths = "UPDATE search_texts SET length = length - ? WHERE ordinal = ?"
+        for ordinal, count in raw.execute(f"SELECT ordinal, sum(count) FROM search_terms WHERE {_PAIRS} GROUP BY 1"):
+            raw.execute(lengths, (count, ordinal))
+        for ordinal, term, count in raw.execute(f"SELECT ordinal, term, count FROM search_terms WHERE {_PAIRS}"):
+            change = "UPDATE search_terms SET count = count - ? WHERE ordinal = ? AND term = ?"
+            raw.execute(change, (count, ordinal, term[0]))
+        raw.execute("DELETE FROM search_terms WHERE count = 0")
+        raw.execute("UPDATE alembic_version SET version_num = '0005'")
+        raw.execute("DROP TABLE item_vectors")
+        raw.execute("DROP INDEX ix_items_place")
+        raw.execute("CREATE INDEX ix_items_namespace_entity_slot ON items (namespace, entity, slot)")
+        raw.commit()
+        assert sorted(raw.execute("SELECT * FROM search_terms")) != new[0]
+    with Memory.open(path, ner=False) as memory:
+        assert memory.verify().ok
+    with closing(sqlite3.connect(path)) as raw:
+        assert [sorted(raw.execute(f"SELECT * FROM {table}")) for table in tables] == new
+
+
+_PAIRS = "length(term) = 2 AND term >= '一' AND term < '龦'"

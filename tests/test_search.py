@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from recordari.model import Decision, MemoryItem, Outcome, Turn
 from recordari.store.engine import Store
-from recordari.store.search import Hit, terms, unindex
+from recordari.store.search import Hit, search, terms, unindex
 from recordari.values import TextValue
 
 NOW = datetime(2026, 3, 18, 10, tzinfo=UTC)
@@ -117,8 +117,7 @@ def test_other_tenants_and_entities_neither_show_nor_count(store: Store) -> None
     assert len(found(store, "budget", entity="other")) == 10
 
 
-def test_many_superseded_items_do_not_hide_a_current_one(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recordari.store.search._PAGE", 2)
+def test_many_superseded_items_do_not_hide_a_current_one(store: Store) -> None:
     keep(store, "The very long budget of the whole group is 1.", *["The budget is 5."] * 5)
     with store.writing("a") as tx:
         turn = tx.turn("t1")
@@ -127,7 +126,9 @@ def test_many_superseded_items_do_not_hide_a_current_one(store: Store, monkeypat
             item = tx.item(f"a-{number}")
             assert item is not None
             tx.write_items(turn, [item.model_copy(update={"version": 2, "status": "superseded"})], decision=0)
-    assert found(store, "budget") == ["The very long budget of the whole group is 1."]
+    with store.reading("a") as tx:
+        hits = tx.search("budget", limit=2)
+    assert [hit.item.sentence for hit in hits] == ["The very long budget of the whole group is 1."]
 
 
 def test_superseded_items_are_found_only_in_history(store: Store) -> None:
@@ -188,12 +189,19 @@ def test_the_words_that_matched_are_named(store: Store) -> None:
         assert hit.score > 0
 
 
-def test_chinese_is_indexed_by_pairs_and_the_last_character() -> None:
-    assert terms("预算表 Budget 3,000") == ["预算", "算表", "表", "budget", "3000"]
+def test_chinese_is_indexed_by_characters_and_pairs() -> None:
+    assert terms("预算表 Budget 3,000") == ["预", "算", "表", "预算", "算表", "budget", "3000"]
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=40))
-def test_each_chinese_character_begins_exactly_one_term(text: str) -> None:
-    characters = [char for char in terms(text) if "\u4e00" <= char[0] <= "\u9fff"]
+def test_each_chinese_character_is_a_term_once(text: str) -> None:
+    characters = [term for term in terms(text) if len(term) == 1 and "\u4e00" <= term <= "\u9fff"]
     folded = unicodedata.normalize("NFKC", text).casefold()
     assert len(characters) == sum("\u4e00" <= char <= "\u9fff" for char in folded)
+
+
+def test_what_is_not_kept_takes_no_place(store: Store) -> None:
+    keep(store, *["The budget is 5."] * 5, "Of old the budget was 4.")
+    with store.reading("a") as tx:
+        found = search(tx.connection, "a", "budget", limit=2, keep=lambda item: item.sentence.startswith("Of old"))
+    assert [hit.item.sentence for hit in found] == ["Of old the budget was 4."]
