@@ -103,10 +103,11 @@ class Memory(Keeping):
         settings = settings if settings is not None else Settings()
         opened = Store.open(store, read_only=read_only, create=create)
         try:
+            signer = signer_for(opened, settings)
+            memory = cls(opened, loaded, namespace=namespace, ner=ner, engine=engine, settings=settings, signer=signer)
             if not read_only:
                 opened.scrub()  # an erasure that was interrupted after its commit
-            signer = signer_for(opened, settings)
-            return cls(opened, loaded, namespace=namespace, ner=ner, engine=engine, settings=settings, signer=signer)
+            return memory
         except BaseException:
             opened.close()
             raise

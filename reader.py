@@ -40,6 +40,8 @@ class Reader:
         self.ruleset = ruleset
         self.namespace = namespace
         self.settings = settings
+        if settings.window_url:  # what is erased goes from there, too
+            store.copies = (self._windows,)
 
     # ------------------------------------------------------------ what is remembered
     def items(
@@ -126,16 +128,32 @@ class Reader:
         book = book_of(self.ruleset)
         return read_back(live, book, lambda question, about: self.answer(question, entity=about, at=at))
 
-    def window(self, conversation: str) -> Window:
-        """The last ten turns of a conversation and a summary of those before: kept in process, always as of now."""
+    def window(
+        self,
+        conversation: str,
+        *,
+        turns: int | None = None,
+        minutes: float | None = None,
+        at: str | datetime | None = None,
+    ) -> Window:
+        """The last turns of a conversation (default: ten) or those of the last minutes before ``at`` (default: now),
+        what still holds of those before them, and what holds for it alone: always as of the last commit."""
+        from .recall.question import book_of
+
+        then, book = moment_of(at, "at"), book_of(self.ruleset)
         with self.store.reading(self.namespace) as tx:
-            return self._windows.of(tx, conversation)
+            return self._windows.of(tx, conversation, book, turns=turns, minutes=minutes, at=then)
 
     @cached_property
     def _windows(self) -> Windows:
+        from .recall.question import book_of
+        from .recall.shelves import InValkey
         from .recall.window import Windows
 
-        return Windows()
+        if not self.settings.window_url:
+            return Windows()
+        hours = book_of(self.ruleset).number("window_hours", 24)
+        return Windows(InValkey.at(self.settings.window_url, int(hours * 3600)))
 
     def _context(
         self,

@@ -37,6 +37,11 @@ class Settings(BaseSettings):
 
     max_turn_chars: int = Field(200_000, ge=1, description="Longer turns are refused with a clear error.")
 
+    window_url: str | None = Field(
+        None,
+        description="Valkey or Redis that keeps the last turns of conversations; none: each process keeps its own.",
+    )
+
     llm_url: str | None = Field(None, description="Base URL of an OpenAI-compatible endpoint; none: templates only.")
     llm_model: str = Field("", description="Model name sent to the endpoint.")
     llm_key: SecretStr = Field(SecretStr(""), description="API key of the endpoint.")

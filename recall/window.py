@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
+from ..llm_polish.template import render
 from ..model import Turn
-from ..store.lookup import last_turns, version_of
 from ..store.reading import Reading
-
-SIZE = 10  # turns
-_KEPT = 256  # conversations kept in process
+from ..store.talk import ForNow, Talk, Told, carry_on, head_of, last_act, read_talk
+from .question import QuestionBook
+from .shelves import InProcess, Shelf
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,63 +23,132 @@ class Summed:
 
 
 @dataclass(frozen=True, slots=True)
+class Noted:
+    """A sentence that holds for this conversation and is not remembered: no item, only the turn that said it."""
+
+    sentence: str
+    slot: str
+    qualifier: str
+    value: str
+    turn_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Window:
-    """The last turns of a conversation, oldest first, and what is still true of those before them."""
+    """Turns of a conversation, oldest first; what still holds of those before them; what holds for it alone."""
 
     conversation: str
     turns: tuple[Turn, ...]
     summary: tuple[Summed, ...]
+    for_now: tuple[Noted, ...] = ()
 
-    def last(self, count: int) -> tuple[Turn, ...]:
-        """The last turns, at most as many as the window holds."""
-        return self.turns[-count:] if count > 0 else ()
-
-    def within(self, minutes: float, at: datetime) -> tuple[Turn, ...]:
-        """Turns said in the last minutes before ``at``, and at it."""
-        return tuple(turn for turn in self.turns if at - timedelta(minutes=minutes) <= turn.said_at <= at)
+    @property
+    def text(self) -> str:
+        """The summary as one paragraph."""
+        return " ".join(each.sentence for each in self.summary)
 
 
 class Windows:
-    """Windows kept in process. Each write to the namespace, by any process, moves its version, and what was kept
-    under another version is read anew: an erased turn or a restricted conversation is gone with the same commit."""
+    """Windows of conversations, kept in process and, where there is one, on a shelf that other processes share.
 
-    def __init__(self, size: int = SIZE) -> None:
-        self.size = size
-        self._kept: OrderedDict[tuple[str, str], tuple[int, Window]] = OrderedDict()
+    Each commit to the namespace, by any process, moves its version, and what was kept under another version is
+    carried on by what was written since. After an act that may take something away (an erasure, a restriction)
+    nothing that was kept before counts.
+    """
 
-    def of(self, tx: Reading, conversation: str) -> Window:
-        """The window of a conversation as it stands."""
-        version = version_of(tx.connection, tx.namespace)
-        place = (tx.namespace, conversation)
-        known = self._kept.get(place)
-        if known is not None and known[0] == version:
-            self._kept.move_to_end(place)
-            return known[1]
-        window = self._read(tx, conversation)
-        self._kept[place] = (version, window)
-        self._kept.move_to_end(place)
-        while len(self._kept) > _KEPT:
-            self._kept.popitem(last=False)
-        return window
+    def __init__(self, shared: Shelf | None = None) -> None:
+        self._near = InProcess()
+        self._shared = shared
 
-    def _read(self, tx: Reading, conversation: str) -> Window:
-        turns = tuple(
-            turn
-            for turn in last_turns(tx.connection, tx.namespace, conversation, self.size)
-            if not any(
-                each.target
-                == (turn.entity if each.on == "entity" else turn.conversation if each.on != "item" else None)
-                for each in tx.restrictions
-            )
-        )
-        if not turns:
+    def of(
+        self,
+        tx: Reading,
+        conversation: str,
+        book: QuestionBook,
+        *,
+        turns: int | None = None,
+        minutes: float | None = None,
+        at: datetime | None = None,
+    ) -> Window:
+        """The last ``turns`` turns (default: the setting), or those of the last ``minutes`` before ``at`` (default:
+        the present), of at most the ``window_kept`` turns that are kept."""
+        talk = self._talk(tx, conversation, int(book.number("window_kept", 40)))
+        if not talk.turns:
             return Window(conversation, (), ())
-        first, last = turns[0].ordinal, max(turn.said_at for turn in turns)
-        items = {
-            item.id: item
-            for principal in dict.fromkeys(turn.entity for turn in turns)
-            for item in tx.items(principal=principal, as_of=last)
-            if item.conversation == conversation and item.turn < first and item.status != "held"
-        }
-        told = sorted(items.values(), key=lambda item: (item.turn, item.start, item.slot, item.qualifier))
-        return Window(conversation, turns, tuple(Summed(item.sentence, item.id, item.turn_id) for item in told))
+        # A clock that is slow makes nothing unsaid.
+        now = at if at is not None else max(datetime.now(UTC), *(turn.said_at for turn in talk.turns))
+        shown = talk.turns
+        if minutes is not None:
+            since = now - timedelta(minutes=minutes)
+            shown = tuple(turn for turn in shown if since <= turn.said_at <= now)
+        if minutes is None or turns is not None:
+            count = turns if turns is not None else int(book.number("window_turns", 10))
+            shown = shown[-count:] if count > 0 else ()
+        first = shown[0].ordinal if shown else talk.turns[-1].ordinal + 1
+        hours = timedelta(hours=book.number("session_hours", 12))
+        return Window(conversation, shown, _summary(talk, first, now), _for_now(talk, book, now, hours))
+
+    def forget(self, secret: bytes, acts: int) -> bool:
+        """Drop what was kept of a namespace before record ``acts``; False when a shared copy could not be reached."""
+        self._near.forget(secret, acts)
+        return self._shared is None or self._shared.forget(secret, acts)
+
+    def _talk(self, tx: Reading, conversation: str, kept: int) -> Talk:
+        """What is kept of a conversation, brought up to the state of the database."""
+        head, secret = head_of(tx)
+        if not secret:
+            return Talk(head, -1, True)
+        known = self._near.get(secret, conversation)
+        if known is not None and known.head == head:
+            return known
+        if self._shared is not None and (other := self._shared.get(secret, conversation)) is not None:
+            if other.head == head:
+                self._near.put(secret, conversation, other)
+                return other
+            known = other if known is None or other.head.version > known.head.version else known
+        acts = last_act(tx)
+        if known is not None and known.acts != acts:
+            self.forget(secret, acts)
+            known = None
+        talk = carry_on(tx, known, conversation, kept, head) if known is not None else None
+        if talk is None:
+            talk = read_talk(tx, conversation, kept, head, acts)
+        self._near.put(secret, conversation, talk)
+        if self._shared is not None:
+            self._shared.put(secret, conversation, talk)
+        return talk
+
+
+def _summary(talk: Talk, first: int, at: datetime) -> tuple[Summed, ...]:
+    """What was remembered before the first turn shown and still holds, in the order in which it was said."""
+    left = [each for each in talk.told.values() if each.turn < first and (each.until is None or each.until > at)]
+    left.sort(key=_place)
+    return tuple(Summed(each.sentence, each.item, each.turn_id) for each in left)
+
+
+def _place(told: Told) -> tuple[int, int, str, str]:
+    return told.turn, told.start, told.slot, told.qualifier
+
+
+def _for_now(talk: Talk, book: QuestionBook, at: datetime, lasts: timedelta) -> tuple[Noted, ...]:
+    """What was last said to hold for the conversation, by place; it is over when it was taken back, or is old."""
+    standing: dict[tuple[str, str, str], ForNow] = {}
+    for each in talk.for_now:
+        standing.pop((each.entity, each.slot, each.qualifier), None)
+        if not each.over and at - lasts <= each.said_at <= at:
+            standing[each.entity, each.slot, each.qualifier] = each
+    return tuple(
+        Noted(_worded(each, book), each.slot, each.qualifier, each.value, each.turn_id) for each in standing.values()
+    )
+
+
+def _worded(said: ForNow, book: QuestionBook) -> str:
+    from ..extractors.scan import language_of
+
+    language = language_of(said.value)
+    slot = book.ruleset.slots[said.slot]
+    fields = {
+        "entity": said.entity, "qualifier": book.ruleset.label(said.qualifier, language), "value": said.value,
+        "said_at": said.said_at.date().isoformat(),
+    }  # fmt: skip
+    return render(slot.say.zh if language == "zh" else slot.say.en, fields)

@@ -25,6 +25,7 @@ from .inspection import Inspection
 from .known import Cache
 from .reading import Reading, View
 from .schema import prepare
+from .scrubbing import Copy
 from .tables import NAMESPACES, storable
 from .transaction import Transaction
 from .writing import Writing
@@ -50,6 +51,7 @@ class Store:
         self._secret = secret
         self._caches: dict[str, Cache] = {}
         self._thread = _PerThread()
+        self.copies: tuple[Copy, ...] = ()  # where an erasure has to reach beyond the database
         # SQLite has one writer a file: waiting here is fair and immediate, its own busy handler polls.
         self._writer = threading.RLock() if engine.dialect.name == "sqlite" else contextlib.nullcontext()
         # A memory database is one connection, which can do one thing at a time.
@@ -197,7 +199,7 @@ class Store:
 
         try:
             with self._writer, self._errors():
-                return scrub(self._engine)
+                return scrub(self._engine, self.copies)
         except StoreError:
             return False
 

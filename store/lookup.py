@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, or_, select
 
-from ..model import MemoryItem, Turn
-from .codec import read_item, read_turn
+from ..model import MemoryItem
+from .codec import read_item
 from .statements import Statement
-from .tables import ITEMS, NAMESPACES, TURNS, column, unstamp
+from .tables import ITEMS, NAMESPACES, column, unstamp
 
 _COLUMNS = (ITEMS.c.row, ITEMS.c.entity, ITEMS.c.slot, ITEMS.c.qualifier, ITEMS.c.kind)  # an index has them all
 _NEWEST = select(*_COLUMNS).where(ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.replaced_at.is_(None))
@@ -76,21 +76,3 @@ def deciders(connection: Connection, namespace: str, item_ids: Sequence[str]) ->
         ITEMS.c.namespace == namespace, ITEMS.c.item_id.in_(item_ids), ITEMS.c.replaced_at.is_(None)
     )
     return {item: (turn, int(ordinal)) for item, turn, ordinal in connection.execute(query)}
-
-
-_VERSION = Statement(select(NAMESPACES.c.version).where(NAMESPACES.c.name == bindparam("namespace")))
-
-
-def version_of(connection: Connection, namespace: str) -> int:
-    """A number that every commit to the namespace moves; 0 before the first."""
-    found = _VERSION.first(connection, namespace=namespace)
-    return int(found[0]) if found is not None else 0
-
-
-def last_turns(connection: Connection, namespace: str, conversation: str, count: int) -> list[Turn]:
-    """The last turns of a conversation, oldest first."""
-    query = select(TURNS.c.body, TURNS.c.text).where(
-        TURNS.c.namespace == namespace, TURNS.c.conversation == conversation
-    )
-    rows = connection.execute(query.order_by(TURNS.c.ordinal.desc()).limit(count)).all()
-    return [read_turn(body, text) for body, text in reversed(rows)]

@@ -37,7 +37,8 @@ def scrub(engine: Engine, copies: Iterable[Copy] = ()) -> bool:
         acts = _acts(connection, {row[1] for row in work}) if work else []
     if not asked:
         return True
-    clean = all([copy.forget(secret, last) for copy in copies for secret, last in acts])
+    reached = [copy.forget(secret, last) for copy in copies for secret, last in acts]
+    clean = all(reached)
     clean &= _sqlite(engine) if engine.dialect.name == "sqlite" else _postgresql(engine)
     if clean:
         with engine.connect() as plain:

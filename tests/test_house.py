@@ -79,7 +79,7 @@ def test_no_module_is_loaded_twice_under_two_names() -> None:
 
 
 def test_the_lock_files_pin_every_package_with_hashes_and_name_no_index() -> None:
-    for name in ("requirements.lock", "requirements-dev.lock", "requirements-ner.lock"):
+    for name in ("requirements.lock", "requirements-dev.lock", "requirements-ner.lock", "requirements-valkey.lock"):
         text = (ROOT / name).read_text(encoding="utf-8")
         assert "://" not in text
         assert not re.search(r"^--(?!hash)", text, re.MULTILINE)

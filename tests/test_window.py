@@ -4,15 +4,29 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+import pytest
+
 from recordari.memory import Memory
+from recordari.model import Turn
+from recordari.recall.window import Window
 
 START = datetime.fromisoformat("2026-03-18T10:00:00+08:00")
 
 
-def talk(memory: Memory, texts: list[str], conversation: str = "c-1", first: int = 0) -> None:
+def minute(number: int) -> datetime:
+    """So many minutes after the start."""
+    return START + timedelta(minutes=number)
+
+
+def talk(memory: Memory, texts: list[str], conversation: str = "c-1", first: int = 0, entity: str = "client") -> None:
     """Say these, a minute apart."""
     for number, text in enumerate(texts, first):
-        memory.observe(text, said_at=START + timedelta(minutes=number), entity="client", conversation=conversation)
+        memory.observe(text, said_at=minute(number), entity=entity, conversation=conversation)
+
+
+def said(turns: tuple[Turn, ...]) -> list[str]:
+    """What was said."""
+    return [turn.text for turn in turns]
 
 
 SMALL = ["好的", "OK", "thanks", "嗯", "明白", "hello", "收到", "谢谢", "sure", "再见"]
@@ -20,13 +34,21 @@ SMALL = ["好的", "OK", "thanks", "嗯", "明白", "hello", "收到", "谢谢",
 
 def test_the_last_turns_and_the_last_minutes(memory: Memory) -> None:
     talk(memory, ["预算5万元", *SMALL])
-    window = memory.window("c-1")
-    assert [turn.text for turn in window.turns] == SMALL
-    assert [turn.text for turn in window.last(2)] == ["sure", "再见"]
-    at = START + timedelta(minutes=10)
-    assert [turn.text for turn in window.within(1, at)] == ["sure", "再见"]
-    assert window.within(5, START - timedelta(minutes=1)) == ()
+    assert said(memory.window("c-1").turns) == SMALL
+    assert said(memory.window("c-1", turns=2).turns) == ["sure", "再见"]
+    assert said(memory.window("c-1", minutes=1, at=minute(10)).turns) == ["sure", "再见"]
+    assert said(memory.window("c-1", minutes=5, turns=2, at=minute(10)).turns) == ["sure", "再见"]
+    assert memory.window("c-1", turns=0).turns == ()
+    assert memory.window("c-1", minutes=5, at=minute(-1)).turns == ()
+    assert memory.window("c-1", minutes=5).turns == ()  # asked today, months later
     assert memory.window("c-2").turns == ()
+
+
+def test_the_last_minutes_reach_beyond_ten_turns(memory: Memory) -> None:
+    for number in range(30):
+        memory.observe(f"no. {number}", said_at=START + timedelta(seconds=10 * number), conversation="c-1")
+    assert len(memory.window("c-1", minutes=5, at=minute(5)).turns) == 30
+    assert len(memory.window("c-1", at=minute(5)).turns) == 10
 
 
 def test_what_left_the_window_is_summed_up_and_what_is_in_it_is_not(memory: Memory) -> None:
@@ -36,6 +58,9 @@ def test_what_left_the_window_is_summed_up_and_what_is_in_it_is_not(memory: Memo
     (line,) = memory.window("c-1").summary
     assert "5万元" in line.sentence
     assert line.turn_id == "c-1:0"
+    assert memory.window("c-1", turns=11).summary == ()
+    assert memory.window("c-1", minutes=2, at=minute(10)).summary == (line,)
+    assert memory.window("c-1").text == line.sentence
 
 
 def test_a_write_is_seen_at_once_and_what_it_replaces_leaves_the_summary(memory: Memory) -> None:
@@ -45,6 +70,33 @@ def test_a_write_is_seen_at_once_and_what_it_replaces_leaves_the_summary(memory:
     window = memory.window("c-1")
     assert window.turns[-1].text == "预算改成8万元"
     assert window.summary == ()
+
+
+def test_what_another_conversation_changes_leaves_the_summary_and_what_it_adds_does_not_enter(memory: Memory) -> None:
+    talk(memory, ["预算5万元", "房租3000元", *SMALL])
+    assert len(memory.window("c-1").summary) == 2
+    talk(memory, ["预算改成8万元", "违约金是500元"], conversation="c-2", first=20)
+    assert ["3000元" in each.sentence for each in memory.window("c-1").summary] == [True]
+
+
+def test_a_window_carried_on_is_the_window_read_anew(memory: Memory) -> None:
+    """Whatever was kept before, the answer is that of the tables."""
+    turns = [
+        "预算5万元",
+        "房租3000元",
+        *SMALL[:4],
+        "预算改成8万元",
+        "The late fee is $500.",
+        *SMALL,
+        "房租涨到3500元",
+        *SMALL,
+    ]
+    for number, text in enumerate(turns):
+        talk(memory, [text], first=number, conversation=f"c-{number % 2}", entity="a" if number % 3 else "b")
+        for conversation in ("c-0", "c-1"):
+            carried = memory.window(conversation, at=minute(number))
+            memory.__dict__.pop("_windows", None)
+            assert memory.window(conversation, at=minute(number)) == carried, number
 
 
 def test_an_erased_conversation_has_no_window(memory: Memory) -> None:
@@ -59,9 +111,27 @@ def test_an_erased_conversation_has_no_window(memory: Memory) -> None:
 
 
 def test_a_restricted_conversation_has_no_window(memory: Memory) -> None:
-    talk(memory, ["预算5万元"])
+    talk(memory, ["预算5万元", *SMALL])
     assert memory.window("c-1").turns
     number = memory.restrict("conversation", "c-1", ground="gdpr-18-1-a", actor="officer")
-    assert memory.window("c-1").turns == ()
+    assert memory.window("c-1") == Window("c-1", (), ())
+    talk(memory, ["嗯"], first=12)
+    assert memory.window("c-1") == Window("c-1", (), ())
     memory.release("restrict", number, ground="settled", actor="officer")
     assert memory.window("c-1").turns
+    assert memory.window("c-1").summary
+
+
+def test_a_restricted_item_is_not_summed_up(memory: Memory) -> None:
+    talk(memory, ["预算5万元", "房租3000元", *SMALL])
+    (budget,) = memory.items(slot="budget")
+    memory.restrict("item", budget.id, ground="gdpr-18-1-a", actor="officer")
+    assert ["3000元" in each.sentence for each in memory.window("c-1").summary] == [True]
+
+
+@pytest.mark.parametrize("count", [-1, 0])
+def test_no_turns_are_no_turns(memory: Memory, count: int) -> None:
+    talk(memory, ["预算5万元"])
+    window = memory.window("c-1", turns=count)
+    assert window.turns == ()
+    assert window.summary

@@ -1,0 +1,188 @@
+"""What the short-term window of a conversation is made of: its last turns, and what was remembered from it.
+
+Read at once, or carried on from an earlier reading by what was written since: turns and item versions are only added.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, func, literal_column, select
+
+from ..model import MemoryItem, Turn
+from .codec import read_item, read_turn
+from .items import is_void
+from .reading import Reading
+from .statements import Statement
+from .tables import ACTS, DECISIONS, ITEMS, NAMESPACES, TURNS, unstamp
+
+SESSION = "session_only"
+"""Reason of a decision about what holds for its conversation and is not remembered."""
+
+_HEAD = Statement(
+    select(NAMESPACES.c.version, NAMESPACES.c.item_rows, NAMESPACES.c.secret).where(
+        NAMESPACES.c.name == bindparam("namespace")
+    )
+)
+# Wordings add item versions like any write; every other act may take away what had been said.
+_LAST_ACT = Statement(
+    select(func.max(ACTS.c.seq)).where(
+        ACTS.c.namespace == bindparam("namespace"),
+        ACTS.c.kind.not_in([literal_column("'rewrite'"), literal_column("'rewrite_refused'")]),
+    )
+)
+_TURNS = select(TURNS.c.body, TURNS.c.text).where(
+    TURNS.c.namespace == bindparam("namespace"), TURNS.c.conversation == bindparam("conversation")
+)
+_LAST = Statement(
+    _TURNS.order_by(TURNS.c.ordinal.desc()).limit(bindparam("count")).offset(literal_column("0"))  # see log.py
+)
+_SINCE = Statement(_TURNS.where(TURNS.c.ordinal > bindparam("after")).order_by(TURNS.c.ordinal))
+_ITEMS = Statement(
+    select(ITEMS.c.item_id, ITEMS.c.body)
+    .where(ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.principal == bindparam("principal"))
+    .where(ITEMS.c.replaced_at.is_(None))
+    .order_by(ITEMS.c.row)
+)
+_ITEMS_SINCE = Statement(
+    select(ITEMS.c.item_id, ITEMS.c.body)
+    .where(ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.row > bindparam("row"))
+    .where(ITEMS.c.principal == bindparam("principal"))
+    .order_by(ITEMS.c.row)
+)
+_SESSION = Statement(
+    select(DECISIONS.c.turn_id, TURNS.c.said_at, DECISIONS.c.body)
+    .where(DECISIONS.c.namespace == bindparam("namespace"), DECISIONS.c.conversation == bindparam("conversation"))
+    .where(DECISIONS.c.turn > bindparam("after"), DECISIONS.c.reason == literal_column(f"'{SESSION}'"))
+    .where(*(TURNS.c[name] == DECISIONS.c[name] for name in ("namespace", "turn_id")))
+    .order_by(DECISIONS.c.turn, DECISIONS.c.ordinal)
+)
+
+
+class Told(NamedTuple):
+    """What was remembered from a turn, as its sentence; ``until``: when it ceases to hold, None for not yet."""
+
+    item: str
+    sentence: str
+    turn_id: str
+    turn: int
+    start: int
+    slot: str
+    qualifier: str
+    until: datetime | None
+
+
+class ForNow(NamedTuple):
+    """What was said to hold for the conversation alone; ``over``: that it holds no more."""
+
+    turn_id: str
+    said_at: datetime
+    entity: str
+    slot: str
+    qualifier: str
+    value: str
+    over: bool
+
+
+class Head(NamedTuple):
+    """How far a namespace has been written: moved by every commit, and the item versions so far."""
+
+    version: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A conversation at one state of its namespace, the last ``kept`` turns of it."""
+
+    head: Head
+    acts: int  # number of the last record that may have taken something away
+    plain: bool  # nothing is restricted: what comes next can be added without asking
+    turns: tuple[Turn, ...] = ()
+    told: dict[str, Told] = field(default_factory=dict)
+    for_now: tuple[ForNow, ...] = ()
+
+
+def head_of(tx: Reading) -> tuple[Head, bytes]:
+    """The state of a namespace and its secret, in one query; (0, 0) and none before the first commit."""
+    found = _HEAD.first(tx.connection, namespace=tx.namespace)
+    return (Head(found[0], found[1]), bytes(found[2])) if found is not None else (Head(0, 0), b"")
+
+
+def last_act(tx: Reading) -> int:
+    """The number of the last record that may have taken something away, -1 for none."""
+    found = _LAST_ACT.first(tx.connection, namespace=tx.namespace)
+    return -1 if found is None or found[0] is None else int(found[0])
+
+
+def read_talk(tx: Reading, conversation: str, kept: int, head: Head, acts: int) -> Talk:
+    """A conversation as it stands, from the tables; what is restricted is not in it."""
+    asked = {"namespace": tx.namespace, "conversation": conversation}
+    rows = _LAST.all(tx.connection, **asked, count=kept)
+    hidden = {(each.on, each.target) for each in tx.restrictions}
+    turns = [read_turn(body, text) for body, text in reversed(rows)]
+    shown = [t for t in turns if not hidden & {("entity", t.entity), ("conversation", t.conversation)}]
+    told: dict[str, Told] = {}
+    for principal in dict.fromkeys(turn.entity for turn in shown):
+        found = _ITEMS.all(tx.connection, namespace=tx.namespace, principal=principal)
+        _take(told, found, conversation)
+    for item in [each for each in told if hidden and _restricted(tx, each)]:
+        del told[item]
+    later = [_for_now(*row) for row in _SESSION.all(tx.connection, **asked, after=-1)] if shown else []
+    return Talk(head, acts, not hidden, tuple(shown), told, tuple(filter(None, later)))
+
+
+def carry_on(tx: Reading, talk: Talk, conversation: str, kept: int, head: Head) -> Talk | None:
+    """The same with what was written since; None when that is not enough and it must be read anew."""
+    if not talk.plain or not talk.turns or head.version < talk.head.version:
+        return None
+    asked = {"namespace": tx.namespace, "conversation": conversation, "after": talk.turns[-1].ordinal}
+    new = [read_turn(body, text) for body, text in _SINCE.all(tx.connection, **asked)]
+    principals = dict.fromkeys(turn.entity for turn in talk.turns)
+    if any(turn.entity not in principals for turn in new):
+        return None
+    told, for_now = talk.told, talk.for_now
+    if head.rows > talk.head.rows:
+        told = dict(told)
+        for principal in principals:
+            since = {"namespace": tx.namespace, "principal": principal, "row": talk.head.rows}
+            _take(told, _ITEMS_SINCE.all(tx.connection, **since), conversation)
+    if new:
+        later = (_for_now(*row) for row in _SESSION.all(tx.connection, **asked))
+        for_now = (*for_now, *filter(None, later))
+    return Talk(head, talk.acts, True, (*talk.turns, *new)[-kept:], told, for_now)
+
+
+def _take(told: dict[str, Told], found: list[tuple[str, str]], conversation: str) -> None:
+    """The newest versions of what this conversation gave; what is held for a person or never was true gives nothing."""
+    for item_id, body in found:
+        told.pop(item_id, None)
+        item = read_item(body)
+        if item.conversation == conversation and item.status != "held" and not is_void(item):
+            told[item_id] = _told(item)
+
+
+def _told(item: MemoryItem) -> Told:
+    return Told(
+        item.id, item.sentence, item.turn_id, item.turn, item.start, item.slot, item.qualifier, item.valid_to
+    )  # fmt: skip
+
+
+def _restricted(tx: Reading, item_id: str) -> bool:
+    item = tx.item(item_id)
+    return item is None or any(each.covers(item) for each in tx.restrictions)
+
+
+def _for_now(turn_id: str, said_at: str, body: str) -> ForNow | None:
+    """None once the value has been erased."""
+    fields = json.loads(body)
+    if not fields.get("canonical") or not fields.get("slot"):
+        return None
+    over = fields.get("polarity") == "negated" or fields.get("features", {}).get("act") in {"retract", "end"}
+    return ForNow(
+        turn_id, unstamp(said_at), fields.get("entity") or "", fields["slot"], fields.get("qualifier", ""),
+        fields["canonical"], over,
+    )  # fmt: skip
