@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -53,13 +53,15 @@ class Figures:
         return "".join(f"<div>{_both('h3', en, zh)}{chart}</div>" for en, zh, chart in shown)
 
 
-def page(data: Mapping[str, Any], charts: str, facts: Iterable[tuple[str, str, str]], notes: Sequence[str]) -> str:
+def page(
+    data: Mapping[str, Any], charts: str, facts: Iterable[tuple[str, str, str]], notes: Iterable[tuple[str, str]]
+) -> str:
     """The page; ``facts`` are (English, Chinese, value) lines for its head, ``notes`` what a reader must know."""
     rows = "".join(
         f'<dt><span class="en">{en}</span><span class="zh">{zh}</span></dt><dd>{escape(value)}</dd>'
         for en, zh, value in facts
     )
-    head = f"<dl>{rows}</dl>" + "".join(f'<p class="soft">{escape(note)}</p>' for note in notes)
+    head = f"<dl>{rows}</dl>" + "".join(_both("p", escape(en), escape(zh)) for en, zh in notes)
     # "<" must not end the script element, whatever somebody said.
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     text = text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -7,19 +7,15 @@ import errno
 import hashlib
 import json
 import shutil
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
 from ..audit import check_bundle
 from ..audit.checkpoint import SigningKey, origin_of, vkey
-from ..audit.csvfile import write_csv
 from ..audit.merkle import Frontier, inclusion_path, node_hash
-from ..audit.page import Figures, page
 from ..audit.record import Private, canonical, item_fields, read_record
 from ..audit.story import REWRITES, Story
 from ..model import dump, utc
@@ -28,20 +24,9 @@ from ..rules.parsed import SOURCES, Read, parse
 from ..store.errors import Damaged
 from ..store.inspection import Inspection
 from ..trust.signing import places
+from .pages import Gathered, write_pages
 
 FORMAT = 1
-MOST = 20_000  # decisions on the page, the latest; the files have all
-ITEM_COLUMNS = (
-    "id", "version", "entity", "slot", "qualifier", "value", "polarity", "status", "asserted_by", "valid_from",
-    "valid_to", "known_from", "known_until", "sentence", "turn",
-)  # fmt: skip
-DECISION_COLUMNS = (
-    "seq", "at", "kind", "action", "reason", "why_en", "why_zh", "rule", "capture", "entity", "slot", "qualifier",
-    "value", "item", "target", "turn", "start", "end", "author", "signed", "question", "ruleset", "runtime",
-)  # fmt: skip
-TURN_COLUMNS = (
-    "turn_id", "conversation", "ordinal", "entity", "speaker", "author", "said_at", "received_at", "text",
-)  # fmt: skip
 README = """This folder is an export of the ledger {namespace} of Recordari: {size} records.
 
   report.html       open it in a browser: what is remembered, why, why not, who changed what (English, 中文)
@@ -53,36 +38,6 @@ README = """This folder is an export of the ledger {namespace} of Recordari: {si
 本文件夹是 Recordari 账本 {namespace} 的导出，共 {size} 条记录。用浏览器打开 report.html 阅读；
 用 check_bundle.py 校验（只需 Python；校验签名另需 cryptography）。
 """
-
-
-@dataclass(slots=True)
-class Gathered:
-    """What is kept in memory while the log is read once."""
-
-    figures: Figures = field(default_factory=Figures)
-    decisions: list[dict[str, Any]] = field(default_factory=list)
-    turns: dict[str, dict[str, Any]] = field(default_factory=dict)
-    received: dict[str, str] = field(default_factory=dict)  # turn → when it was received
-    acts: list[dict[str, Any]] = field(default_factory=list)
-    wordings: list[dict[str, Any]] = field(default_factory=list)
-    rulesets: Counter[str] = field(default_factory=Counter)
-    runtimes: Counter[str] = field(default_factory=Counter)
-    refs: set[tuple[str, str]] = field(default_factory=set)  # (rule set, rule) to be shown on the page
-    rules_of: dict[str, set[str]] = field(default_factory=dict)  # item → rules it rests on
-    holds: list[dict[str, Any]] = field(default_factory=list)
-
-    def take(self, decision: dict[str, Any]) -> None:
-        """One decision: counted, kept while it is among the latest, its rules remembered."""
-        self.figures.add(decision)
-        self.decisions.append(decision)
-        if len(self.decisions) > MOST + 1000:
-            del self.decisions[:1000]
-        self.rulesets[decision["ruleset"]] += 1
-        self.runtimes[decision["runtime"]] += 1
-        for ref in filter(None, (decision["rule"], decision["capture"])):
-            self.refs.add((decision["ruleset"], ref))
-            for item in decision["written"]:
-                self.rules_of.setdefault(item, set()).add(ref)
 
 
 def export(memory: Reader, folder: Path, *, proofs: bool = True, now: datetime | None = None) -> dict[str, Any]:
@@ -108,7 +63,8 @@ def export(memory: Reader, folder: Path, *, proofs: bool = True, now: datetime |
     origin = origin_of(memory.namespace)
     lines = "" if key is None else vkey(origin, key.public) + "\n"
     (folder / "keys.txt").write_text(lines, encoding="utf-8", newline="\n")
-    _page(folder, memory.namespace, size, root, made_at, gathered, items, texts)
+    head = {"namespace": memory.namespace, "size": size, "root": root, "made_at": made_at}
+    write_pages(folder, head, gathered, items, texts)
     shutil.copyfile(check_bundle.__file__, folder / "check_bundle.py")
     readme = README.format(namespace=memory.namespace, size=size)
     (folder / "README.txt").write_text(readme, encoding="utf-8", newline="\n")
@@ -184,10 +140,10 @@ def _records(tx: Inspection, folder: Path, gathered: Gathered, *, proofs: bool) 
             if record.kind in REWRITES:
                 gathered.wordings.append(told)
             elif not record.decides:
-                gathered.acts.append(told)
+                gathered.take_act(told)
             else:
                 _line(decisions, told)
-                gathered.take(told)
+                gathered.take(told, map(str, record.content.get("written", ())))
     gathered.holds = sorted(story.holds.values(), key=lambda each: -each["seq"])
 
 
@@ -230,14 +186,17 @@ def _items(tx: Inspection, folder: Path, gathered: Gathered) -> list[dict[str, A
             item = kept.item
             _line(file, {"item": item_fields(item), "row": kept.row})
             known = gathered.received.get(kept.written_by, "")
+            # a version that only rewords another was written by none
+            seq, at = gathered.wrote.get(f"{item.id}/{item.version}", (None, None))
             row = {
                 "id": item.id, "version": item.version, "entity": item.entity, "slot": item.slot,
                 "qualifier": item.qualifier, "value": item.canonical, "polarity": item.polarity,
                 "status": item.status, "asserted_by": item.asserted_by,
                 "valid_from": utc(item.valid_from) if item.valid_from else None,
                 "valid_to": utc(item.valid_to) if item.valid_to else None, "known_from": known, "known_until": None,
-                "sentence": item.sentence, "turn": item.turn_id, "start": item.start, "end": item.end,
-                "rules": sorted({item.rule, *gathered.rules_of.get(item.id, ())} - {""}),
+                "record": seq, "recorded": at, "sentence": item.sentence, "turn": item.turn_id, "start": item.start,
+                "end": item.end, "rules": sorted({item.rule, *gathered.rules_of.get(item.id, ())} - {""}),
+                "sets": sorted(each[:12] for each in gathered.sets_of.get(item.id, ())),
             }  # fmt: skip
             if item.id in latest:
                 latest[item.id]["known_until"] = known
@@ -251,8 +210,11 @@ def _grounds(tx: Inspection, folder: Path, gathered: Gathered) -> None:
     """Rule sets, rule by rule as they are digested, and runtimes."""
     (folder / "rulesets").mkdir()
     (folder / "runtimes").mkdir()
-    for digest in sorted(set(gathered.rulesets) - {""}):
-        sources = tx.ruleset(digest) or {}
+    for digest in sorted(gathered.sets):
+        sources = tx.ruleset(digest)
+        if sources is None and not gathered.sets[digest]["decisions"]:
+            continue  # published elsewhere: nothing here rests on it
+        sources = sources or {}
         reads = [Read(SOURCES, f"{name}.yaml", text) for name, text in sorted(sources.items())]
         with (folder / "rulesets" / f"{digest}.jsonl").open("w", encoding="utf-8", newline="\n") as file:
             for read, parsed in parse(reads, trusting=True):
@@ -262,7 +224,7 @@ def _grounds(tx: Inspection, folder: Path, gathered: Gathered) -> None:
                 content = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
                 fields = {"id": data["id"], "version": data["version"], "digest": parsed.digest, "content": content}
                 _line(file, {**fields, "source": read.text})
-    for digest in sorted(set(gathered.runtimes) - {""}):
+    for digest in sorted(gathered.runtimes):
         text = canonical(tx.runtime(digest) or {})
         (folder / "runtimes" / f"{digest}.json").write_text(text, encoding="utf-8", newline="\n")
 
@@ -270,7 +232,7 @@ def _grounds(tx: Inspection, folder: Path, gathered: Gathered) -> None:
 def _rule_texts(tx: Inspection, gathered: Gathered) -> dict[str, str]:
     """``digest rule@version`` → the text of the file in the version of that day, for the page."""
     texts: dict[str, str] = {}
-    for digest in sorted(set(gathered.rulesets) - {""}):
+    for digest in sorted(gathered.sets):
         sources = tx.ruleset(digest) or {}
         for ref in sorted(ref for of, ref in gathered.refs if of == digest):
             name = ref.partition("@")[0]
@@ -279,47 +241,3 @@ def _rule_texts(tx: Inspection, gathered: Gathered) -> dict[str, str]:
             if name:
                 texts[f"{digest} {ref}"] = sources[name]
     return texts
-
-
-# ---------------------------------------------------------------- for people
-def _page(
-    folder: Path, namespace: str, size: int, root: bytes, made_at: str, gathered: Gathered,
-    items: list[dict[str, Any]], texts: Mapping[str, str],
-) -> None:  # fmt: skip
-    """The page and the tables."""
-    decisions = list(reversed(gathered.decisions[-MOST:]))
-    used = {each["turn"] for each in decisions} | {each["turn"] for each in items}
-    data = {
-        "namespace": namespace, "items": items[-MOST:], "decisions": decisions, "holds": gathered.holds,
-        "turns": {name: turn for name, turn in gathered.turns.items() if name in used},
-        "wordings": list(reversed(gathered.wordings)), "acts": list(reversed(gathered.acts)), "rules": texts,
-    }  # fmt: skip
-    facts = (
-        ("records", "记录", str(size)), ("root of the log", "根哈希", root.hex()), ("exported", "导出时间", made_at),
-        ("item versions", "条目版本", str(len(items))), ("turns", "轮次", str(len(gathered.turns))),
-    )  # fmt: skip
-    notes = [
-        "This page proves nothing by itself: check_bundle.py does. 本页本身不构成证明：请用 check_bundle.py 校验。"
-    ]
-    total = sum(gathered.figures.reasons.values())
-    if total > MOST:
-        notes.append(f"The latest {MOST} of {total} decisions are on this page; csv/ has all of them.")
-    charts = gathered.figures.charts(Counter(each["outcome"] for each in gathered.holds))
-    (folder / "report.html").write_text(page(data, charts, facts, notes), encoding="utf-8", newline="\n")
-    tables: tuple[tuple[str, tuple[str, ...], Iterable[Mapping[str, Any]]], ...] = (
-        ("items", ITEM_COLUMNS, items),
-        ("decisions", DECISION_COLUMNS, _lines(folder / "decisions.jsonl")),
-        ("turns", TURN_COLUMNS, gathered.turns.values()),
-        ("holds", ("seq", "at", "item", "entity", "slot", "value", "reason", "question", "outcome", "who",
-                   "signed", "decided_at", "decided_by"), gathered.holds),
-        ("wordings", ("seq", "at", "item", "outcome", "why", "template", "answer", "model"), gathered.wordings),
-        ("acts", ("seq", "at", "kind", "who", "content"), gathered.acts),
-    )  # fmt: skip
-    for name, columns, rows in tables:
-        write_csv(folder / "csv" / f"{name}.csv", columns, ([row.get(column) for column in columns] for row in rows))
-
-
-def _lines(path: Path) -> Iterator[Mapping[str, Any]]:
-    with path.open(encoding="utf-8", newline="\n") as file:
-        for line in file:
-            yield json.loads(line)

@@ -17,11 +17,14 @@ class Node {
 const page = fs.readFileSync(process.argv[2], "utf8");
 const json = page.match(/<script id="data" type="application\/json">(.*?)<\/script>/s)[1];
 const script = page.slice(page.lastIndexOf("<script>") + 8, page.lastIndexOf("</script>"));
-const held = { data: new Node("script"), tables: new Node("div") };
+const held = { data: new Node("script"), tables: new Node("div"), ask: new Node("ol"), figures: new Node("section") };
+held.figures.parent = new Node("body");
+held.figures.parent.children.push(held.figures);
 held.data.append(json);
 global.document = { getElementById: id => held[id], createElement: tag => new Node(tag), body: new Node("body"), documentElement: {} };
 global.navigator = { language: "en" };
-global.Option = class extends Node { constructor(text) { super("option"); this.append(text); } };
+Node.prototype.scrollIntoView = () => {};
+global.Option = class extends Node { constructor(text, value) { super("option"); this.append(text); this.value = value; } };
 new Function(script)();
 const answers = JSON.parse(process.argv[3]).map(([title, wanted, open]) => {
   const parts = held.tables.children, at = parts.findIndex(p => p.tag === "h2" && p.english === title);
