@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
 from html import escape
 
 WIDTH, ROW, LABEL = 640, 22, 250  # pixels: the chart, a bar with its gap, the room for names
 MOST = 20  # bars; the rest is summed up
+MOST_COLUMNS = 90
+ZH = {
+    "add": "新增", "supersede": "更新", "confirm": "确认", "retract": "撤回", "expire": "到期", "hold": "暂缓",
+    "ignore": "不记", "approve": "批准", "correct": "更正", "reject": "否决", "waiting": "等待中",
+}  # fmt: skip
 COLOURS = {
     "add": "#2f7d4f", "supersede": "#b7791f", "confirm": "#5b9a76", "retract": "#b03a2e", "expire": "#8c6d62",
     "hold": "#7d3c98", "ignore": "#9aa5b1", "approve": "#1f618d", "correct": "#d35400", "reject": "#943126",
@@ -25,7 +31,7 @@ def bars(counts: Mapping[str, int]) -> str:
         length = max(1, round((WIDTH - LABEL - 60) * number / most))
         colour = COLOURS.get(name, "#34618f")
         parts.append(
-            f'<text x="{LABEL - 8}" y="{y + 15}" text-anchor="end">{escape(name)}</text>'
+            f'<text x="{LABEL - 8}" y="{y + 15}" text-anchor="end">{escape(_named(name))}</text>'
             f'<rect x="{LABEL}" y="{y + 3}" width="{length}" height="{ROW - 6}" fill="{colour}"/>'
             f'<text x="{LABEL + length + 6}" y="{y + 15}">{number}</text>'
         )
@@ -33,14 +39,8 @@ def bars(counts: Mapping[str, int]) -> str:
 
 
 def days(counts: Mapping[str, Mapping[str, int]], kinds: Sequence[str]) -> str:
-    """One column a day (a month, when there are more than ninety days), divided by kind; oldest left."""
-    if len(counts) > 90:
-        months: dict[str, dict[str, int]] = {}
-        for day, by_kind in counts.items():
-            month = months.setdefault(day[:7], {})
-            for kind, number in by_kind.items():
-                month[kind] = month.get(kind, 0) + number
-        counts = dict(sorted(months.items())[-90:])
+    """One column a day (a month, when they span more than ninety days), divided by kind; oldest left, none left out."""
+    counts = _without_gaps(counts)
     most = max((sum(each.values()) for each in counts.values()), default=1)
     height, step = 180, min(40.0, (WIDTH - 40) / max(len(counts), 1))
     parts: list[str] = []
@@ -56,14 +56,42 @@ def days(counts: Mapping[str, Mapping[str, int]], kinds: Sequence[str]) -> str:
                     f'fill="{COLOURS.get(kind, "#34618f")}">{title}</rect>'
                 )
         if place % max(1, round(60 / step)) == 0:
-            parts.append(f'<text x="{x:.1f}" y="{height + 16}" font-size="10">{escape(day)}</text>')
+            near = x > WIDTH - 60  # the name of a column at the right edge ends below it
+            x, anchor = (x + step - 2, ' text-anchor="end"') if near else (x, "")
+            parts.append(f'<text x="{x:.1f}" y="{height + 16}" font-size="10"{anchor}>{escape(day)}</text>')
     parts.append(f'<text x="0" y="10" font-size="10">{most}</text>')
     legend = [kind for kind in kinds if any(each.get(kind) for each in counts.values())]
     for place, kind in enumerate(legend):
         x, y = 30 + place % 6 * 100, height + 30 + place // 6 * 16
         parts.append(f'<rect x="{x}" y="{y}" width="10" height="10" fill="{COLOURS.get(kind, "#34618f")}"/>')
-        parts.append(f'<text x="{x + 14}" y="{y + 9}" font-size="11">{escape(kind)}</text>')
+        parts.append(f'<text x="{x + 14}" y="{y + 9}" font-size="11">{escape(_named(kind))}</text>')
     return _svg(parts, height + 48 + len(legend) // 6 * 16)
+
+
+def _named(kind: str) -> str:
+    """A kind in both languages; other names as they stand."""
+    return f"{kind} {ZH[kind]}" if kind in ZH else kind
+
+
+def _without_gaps(counts: Mapping[str, Mapping[str, int]]) -> Mapping[str, Mapping[str, int]]:
+    """Every day from the first to the last, or every month, at most ninety of them."""
+    if not counts:
+        return counts
+    first, last = date.fromisoformat(min(counts)), date.fromisoformat(max(counts))
+    span = (last - first).days + 1
+    if span <= MOST_COLUMNS:
+        days = (str(first + timedelta(each)) for each in range(span))
+        return {day: counts.get(day, {}) for day in days}
+    end = last.year * 12 + last.month
+    begin = max(first.year * 12 + first.month, end - MOST_COLUMNS + 1)
+    months: dict[str, dict[str, int]] = {
+        f"{(each - 1) // 12:04}-{(each - 1) % 12 + 1:02}": {} for each in range(begin, end + 1)
+    }
+    for day, by_kind in counts.items():
+        month = months.get(day[:7], {})  # of none that is shown: lost
+        for kind, number in by_kind.items():
+            month[kind] = month.get(kind, 0) + number
+    return months
 
 
 def _svg(parts: Sequence[str], height: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .reasons import reason
@@ -13,6 +13,11 @@ from .signatures import Listed, listed_by
 REWRITES = ("rewrite", "rewrite_refused")
 TurnFields = Callable[[str], Mapping[str, Any]]
 """The fields of a turn by its id; none when it is not there."""
+
+
+def cue_rules(cues: Iterable[str]) -> list[str]:
+    """The rules of cues, which stand in a decision as ``change:cue.zh.change@1:2-4``."""
+    return [each.split(":")[1] for each in cues if each.count(":") > 1]
 
 
 class Story:
@@ -58,7 +63,7 @@ class Story:
         """Follow what is held until somebody decides it."""
         item = decision["item"]
         if decision["action"] == "HOLD" and item is not None:
-            kept = ("seq", "at", "entity", "slot", "qualifier", "value", "reason", "question", "turn")
+            kept = ("seq", "at", "entity", "slot", "qualifier", "value", "polarity", "reason", "question", "turn")
             self.holds[item] = {"item": item, **{name: decision[name] for name in kept}, "outcome": "waiting"}
             return
         for held in {item, decision["target"], *decision["written"]} - {None}:

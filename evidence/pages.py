@@ -12,6 +12,7 @@ from typing import Any
 
 from ..audit.csvfile import write_csv
 from ..audit.page import Figures, page
+from .questions import rules_of
 
 MOST = 20_000  # rows of a kind on one page, the latest on the first; further pages have the others
 ITEM_COLUMNS = (
@@ -33,11 +34,6 @@ HOLD_COLUMNS = (
 SET_COLUMNS = (
     "digest", "decisions", "first", "last", "first_at", "last_at", "published", "promoted", "rolled_back",
 )  # fmt: skip
-
-
-def cue_rules(cues: Iterable[str]) -> list[str]:
-    """The rules of cues, which stand in a decision as ``change:cue.zh.change@1:2-4``."""
-    return [each.split(":")[1] for each in cues if each.count(":") > 1]
 
 
 @dataclass(slots=True)
@@ -77,13 +73,11 @@ class Gathered:
             self.runtimes.add(decision["runtime"])
         for version in versions:
             self.wrote[version] = (decision["seq"], decision["at"])
-        for ref in filter(None, (decision["rule"], decision["capture"])):
-            self.refs.add((digest, ref))
-            for item in decision["written"]:
-                self.rules_of.setdefault(item, set()).add(ref)
+        named = rules_of(decision)
+        self.refs.update((digest, ref) for ref in named)
         for item in decision["written"]:
+            self.rules_of.setdefault(item, set()).update(named)
             self.sets_of.setdefault(item, set()).add(digest)
-        self.refs.update((digest, ref) for ref in cue_rules(decision["cues"]))
 
     def take_act(self, act: dict[str, Any]) -> None:
         """A record that decides about no turn; what it does to rule sets is remembered with them."""
@@ -162,9 +156,11 @@ class _House:
         """One page, with the turns and the rule texts that its rows name."""
         decisions, items = data.get("decisions", ()), data.get("items", ())
         named = {each["turn"] for each in decisions} | {each["turn"] for each in items}
-        rules, texts, numbers = {}, [], {}
+        rules: dict[str, int] = {}
+        texts: list[str] = []
+        numbers: dict[str, int] = {}
         for each in decisions:
-            for ref in {*filter(None, (each["rule"], each["capture"])), *cue_rules(each["cues"])}:
+            for ref in rules_of(each):
                 key = f"{each['ruleset']} {ref}"
                 text = self.texts.get(key)
                 if text is not None and key not in rules:  # one file serves many rules, and many rule sets

@@ -47,8 +47,8 @@ def show_rows(
 def show_decisions(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
     """Print decisions."""
     columns = {
-        "record": "seq", "when": "at", "kind": "kind", "reason": "reason", "about": "entity slot", "value": "value",
-        "rule": "rule", "turn": "turn", "item": "item",
+        "record": "seq", "when": "at", "kind": "kind", "reason": "reason", "about": "entity slot qualifier",
+        "value": "polarity value", "rule": "rule", "turn": "turn", "item": "item",
     }  # fmt: skip
     show_rows(rows, columns, as_json=as_json, nothing="no such decision")
 
@@ -56,7 +56,7 @@ def show_decisions(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
 def show_holds(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
     """Print what was held."""
     columns = {
-        "record": "seq", "when": "at", "about": "entity slot", "value": "value", "why": "reason",
+        "record": "seq", "when": "at", "about": "entity slot qualifier", "value": "polarity value", "why": "reason",
         "outcome": "outcome", "who": "who", "signed": "signed", "decided": "decided_at", "item": "item",
     }  # fmt: skip
     show_rows(rows, columns, as_json=as_json, nothing="nothing was ever held")
@@ -65,8 +65,8 @@ def show_holds(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
 def show_changes(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
     """Print what people did."""
     columns = {
-        "record": "seq", "when": "at", "who": "author", "did": "kind", "about": "entity slot", "value": "value",
-        "signed": "signed", "item": "item", "instead of": "target",
+        "record": "seq", "when": "at", "who": "who", "did": "kind", "why": "reason", "about": "entity slot qualifier",
+        "value": "polarity value", "earlier value": "earlier_value", "signed": "signed", "item": "item",
     }  # fmt: skip
     show_rows(rows, columns, as_json=as_json, nothing="nobody changed anything")
 
@@ -87,8 +87,8 @@ def show_resting(found: Sequence[tuple[MemoryItem, Sequence[Mapping[str, Any]]]]
         for item, decided in found
     ]
     columns = {
-        "item": "id", "v": "version", "about": "entity slot", "value": "canonical", "status": "status",
-        "records": "decisions", "sentence": "sentence",
+        "item": "id", "v": "version", "about": "entity slot qualifier", "value": "polarity canonical",
+        "status": "status", "records": "decisions", "sentence": "sentence",
     }  # fmt: skip
     show_rows(rows, columns, as_json=as_json, nothing="no item rests on it")
 
@@ -130,6 +130,10 @@ def _shown(name: str, value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
     text = "" if value is None else str(value)
+    if name == "polarity":
+        return "¬" if text == "negated" else ""
+    if name == "qualifier":
+        return f"[{text}]" if text else ""
     if name in {"at", "decided_at"}:
         return text[:16].replace("T", " ")
     return text[:12] if name in {"item", "target", "id"} else text

@@ -95,10 +95,12 @@ def decisions(
     store: Store = None,
     namespace: Namespace = None,
     rule: Annotated[
-        str | None, typer.Option("--rule", help="Of this rule: id, or id@3 for version 3 and later ones.")
+        str | None, typer.Option("--rule", help="Of this rule (a cue, too): id, or id@3 for version 3 and later ones.")
     ] = None,
     kind: Annotated[str | None, typer.Option("--kind", help="Of this kind: ignore, add, hold, approve …")] = None,
     reason: Annotated[str | None, typer.Option("--reason", help="With this reason code.")] = None,
+    slot: Annotated[str | None, typer.Option("--slot", help="About this slot.")] = None,
+    rule_set: Annotated[str | None, typer.Option("--rule-set", help="Under this rule set: its digest.")] = None,
     since: Annotated[str | None, typer.Option("--since", help="Recorded on this day or later (UTC).")] = None,
     until: Annotated[str | None, typer.Option("--until", help="Recorded on this day or earlier (UTC).")] = None,
     json: Json = False,
@@ -109,7 +111,11 @@ def decisions(
     from .opening import reading
 
     with reading(store, namespace) as memory:
-        found = questions.decisions(memory, rule=rule, kind=kind, reason=reason, since=since, until=until)
+        for ground in filter(None, (rule, rule_set)):
+            questions.check_ground(memory, ground)
+        found = questions.decisions(
+            memory, rule=rule, kind=kind, reason=reason, slot=slot, ruleset=rule_set, since=since, until=until
+        )
         show_decisions(found, as_json=json)
 
 
@@ -126,12 +132,12 @@ def holds(store: Store = None, namespace: Namespace = None, json: Json = False) 
 
 @app.command()
 def changes(
-    item: Annotated[str | None, typer.Argument(help="Only what was done to this item.")] = None,
+    item: Annotated[str | None, typer.Argument(help="This item alone, and whoever changed it, clients too.")] = None,
     store: Store = None,
     namespace: Namespace = None,
     json: Json = False,
 ) -> None:
-    """Who changed what: every act of a person, and whose signature it bears."""
+    """Who changed what: every act of a person, and whose signature it bears; of one item everything that changed it."""
     from ..evidence import questions
     from .answers import show_changes
     from .opening import reading
@@ -164,6 +170,7 @@ def resting(
     from .opening import reading
 
     with reading(store, namespace) as memory:
+        questions.check_ground(memory, ground)
         show_resting(questions.resting_on(memory, ground), as_json=json)
 
 

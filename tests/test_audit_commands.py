@@ -62,9 +62,28 @@ def test_questions_are_answered_for_people_and_for_programs(house: Path) -> None
     kinds = [each["kind"] for each in rows(run(house, "audit", "decisions", "--json"))]
     assert kinds == ["add", "ignore", "correct"]
     assert "no such decision" in run(house, "audit", "decisions", "--rule", "policy.core@999")
+    assert "no such decision" in run(house, "audit", "decisions", "--slot", "email")
+    whose = run(house, "audit", "changes", str(change["target"]))  # who said it first, and who put it right
+    assert "user" in whose
+    assert "Rosa Example" in whose
     assert "nothing was ever held" in run(house, "audit", "holds")
     assert "no LLM was ever asked" in run(house, "audit", "wordings")
     assert rows(run(house, "audit", "resting", "policy.core.stated", "--json"))[0]["canonical"] == "80000 CNY"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("decisions", "--rule", "policy.cor"), "no rule 'policy.cor' in any rule set"),
+        (("decisions", "--rule-set", "0" * 12), "no rule set '000000000000' is kept here"),
+        (("decisions", "--since", "2026-13-40"), "since: '2026-13-40' is no ISO 8601 time"),
+        (("decisions", "--until", "2026-05-03T10:00:00"), "until: '2026-05-03T10:00:00' has no UTC offset"),
+        (("resting", "capture.nosuch@3"), "no rule 'capture.nosuch' in any rule set"),
+        (("changes", "f" * 32), "no item"),
+    ],
+)
+def test_a_question_that_names_nothing_is_no_answer(house: Path, arguments: tuple[str, ...], told: str) -> None:
+    assert told in run(house, "audit", *arguments, code=2)
 
 
 def test_one_record_is_proved_by_itself(house: Path) -> None:

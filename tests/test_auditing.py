@@ -95,6 +95,51 @@ def memory(made: Path) -> Any:
         yield opened
 
 
+def test_what_stands_is_shown_first_and_every_version_when_asked(ask: Ask, memory: Memory) -> None:
+    standing = ask(REMEMBERED, slot="budget")
+    assert [row for row in standing if "superseded" in row] == []
+    assert any("100000 CNY" in row for row in standing)
+    every = ask(REMEMBERED, slot="budget", show="every version 所有版本")
+    assert len(every) > len(standing)
+    assert any("80000 CNY" in row and "until 2026-05-10" in row for row in every)
+
+
+def test_a_decision_shows_its_cue_in_words_and_the_row_that_decided(ask: Ask) -> None:
+    (_, opened) = ask(DECISIONS, contains="9万", kind="supersede", opened=True)
+    assert "change: 改成 2-4 cue.zh.change@" in opened
+    assert opened.count("- {id: changed,") == 2  # by itself, and in the whole table
+    assert "earlier value | 80000 CNY" in opened
+
+
+def test_what_was_said_changes_things_as_people_do(ask: Ask, memory: Memory) -> None:
+    rows = ask("Who changed what", contains="90000")
+    assert any("user | " in row and "80000 CNY" in row for row in rows)
+    assert all("ines" in row for row in ask("Who changed what", by="people 人员"))
+    (old,) = {each.id for each in memory.items(slot="budget", history=True) if each.canonical == "80000 CNY"}
+    assert [(each["who"], each["kind"]) for each in questions.changes(memory, old)] == [
+        ("user", "add"),
+        ("user", "supersede"),
+    ]
+
+
+def test_a_rule_whose_cue_counted_is_found_like_one_that_decided(ask: Ask, memory: Memory) -> None:
+    found = questions.decisions(memory, rule="cue.zh.change")
+    assert [each["kind"] for each in found] == ["supersede"]
+    assert len(ask(DECISIONS, rule_since="cue.zh.change@1")) == 1
+    assert ask(DECISIONS, rule_since="cue.zh.change@999") == []
+    assert questions.decisions(memory, rule="cue.zh.chang") == []
+    assert {item.canonical for item, _ in questions.resting_on(memory, "cue.zh.change")} >= {"90000 CNY"}
+
+
+def test_a_rule_set_leads_to_the_items_that_rest_on_it(ask: Ask, memory: Memory) -> None:
+    digest = memory.ruleset.digest[:12]
+    (row,) = ask("Rule sets", contains=digest)
+    assert row.startswith(digest)
+    assert ask("Rule sets", taken_back="yes 是") == []
+    assert len(ask(REMEMBERED, rests_on_rule=digest)) == len(questions.resting_on(memory, digest))
+    assert ask(REMEMBERED, rests_on_rule="0" * 12) == []
+
+
 REMEMBERED, DECISIONS = "What is remembered", "Decisions, refusals included"
 
 
