@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks an export of a Recordari ledger without Recordari: `python check_bundle.py FOLDER --public-key LINE`.
+"""Checks an export of a Recordari ledger without Recordari: `python3 check_bundle.py FOLDER --public-key LINE`.
 
 One file, standard library only (Python 3.9 or newer). Signatures need the package `cryptography`; without it they are
 not checked, and the last line says so. What is checked: docs/ledger.md, "What `verify` checks".
@@ -204,8 +204,12 @@ def read_note(note: str) -> tuple[str, str, int, bytes, list[tuple[str, bytes, b
 class Check:
     """One run over one bundle."""
 
-    def __init__(self, folder: str, public_key: str | None, witness: Path | None) -> None:
+    def __init__(
+        self, folder: str, public_key: str | None, witness: Path | None, listed: set[str] | None = None
+    ) -> None:
         self.folder, self.public_key, self.witness = Path(folder), public_key, witness
+        self.listed = listed  # names of keys on a list of actors from outside
+        self.strangers: dict[str, int] = {}  # those that signed and are not on it → first record
         self.findings: list[str] = []
         self.remarks: list[str] = []
         self.erased: list[str] = []
@@ -266,6 +270,12 @@ class Check:
             ) as wrong:
                 # a file of another form than ours: a finding, and the other parts are checked
                 self.wrong(step.__name__, f"cannot be checked to the end: {type(wrong).__name__}: {wrong}")
+        if self.actors is not None and self.listed is None:
+            self.remarks.append("no list of actors was given: their keys are those that the log itself names")
+        for key, seq in sorted(self.strangers.items(), key=lambda each: each[1]):
+            self.remarks.append(
+                f"key {key} signed from record {seq} on and is not on the list of actors that was given"
+            )
 
     def files(self) -> None:
         """Every file is the one of the manifest, and none stands beside them."""
@@ -308,7 +318,8 @@ class Check:
         tree, root = self.tree, bytes.fromhex(self.manifest["root"])
         sizes = {note[2] for note in self.notes}
         before: tuple[str, int] | None = None
-        backwards, clock = 0, ""
+        backwards: list[int] = []
+        clock = ""
         for _, line in self.lines("records.jsonl"):
             seq, text, private = tree.size, line.get("record", ""), line.get("private", {})
             place = f"record {seq}"
@@ -330,7 +341,8 @@ class Check:
                 kind = FORMER.get(record["kind"], record["kind"])
                 self.counts["records"] += 1
                 self.counts[f"of kind {kind}"] += 1
-                backwards += record["recorded_at"] < clock
+                if record["recorded_at"] < clock:
+                    backwards.append(seq)
                 clock = max(clock, record["recorded_at"])
                 values = self.private(place, seq, record["private"], private)
                 content = record["content"]
@@ -351,7 +363,11 @@ class Check:
         if tree.size != self.size or tree.root() != root:
             self.wrong("records.jsonl", f"{tree.size} records, the manifest states {self.size} and another root")
         if backwards:
-            self.remarks.append(f"the clock went backwards {backwards} times")
+            some = ", ".join(map(str, backwards[:8])) + (" ..." if len(backwards) > 8 else "")
+            self.remarks.append(
+                f"the clock went backwards: {len(backwards)} records are dated before one that stands in front of them "
+                f"({some}); their order is proved, their dates are not: ask why"
+            )
 
     def private(self, place: str, seq: int, hashes: Any, private: Any) -> dict[str, Any]:
         """The values beside a record that fit their hashes."""
@@ -425,10 +441,14 @@ class Check:
                 self.wrong(place, "the signature of the actor is wrong")
             else:
                 self.counts["signatures of actors"] += 1
+                if self.listed is not None and signed["key"] not in self.listed:
+                    self.strangers.setdefault(signed["key"], record["seq"])
         elif person and self.actors is not None:
             self.wrong(place, "a person did this and nobody signed it, though actors are listed")
         elif person:
             self.counts["acts of people, unsigned"] += 1
+        if told is not None and self.actors is not None and (not signed or signed["key"] not in self.actors):
+            self.remarks.append(f"{place}: the list of actors was changed by one who was on no list before")
         self.actors = told if told is not None else self.actors
 
     def heads(self) -> None:
@@ -477,7 +497,10 @@ class Check:
                     self.signed = max(self.signed, note[2])
         path = self.folder / "manifest.note"
         if not path.exists():
-            self.remarks.append("the manifest is not signed: who made this bundle had no key")
+            if self.public_key is None:
+                self.remarks.append("the manifest is not signed: who made this bundle had no key")
+            else:  # the house has a key: without it anybody can write a page and tables that look like these
+                self.wrong("manifest.note", "it is missing: nobody vouches for report.html, pages/ and csv/")
             return
         text, _, tail = path.read_text(encoding="utf-8").partition(f"\n\n{DASH}")
         coded = tail.strip().rpartition(" ")[2]
@@ -576,12 +599,24 @@ class Check:
                 self.wrong(f"record {seq}", f"decision {by} erased {name}, but its value is still there")
 
     def verdict(self) -> str:
-        done = "verified" if not self.findings else f"{len(self.findings)} findings"
+        number = len(self.findings)
+        done = "verified" if not number else f"{number} finding{'s' if number > 1 else ''}"
         if not CRYPTOGRAPHY:
             return f"{done}; signatures were NOT checked (install `cryptography`)"
         if self.signed < self.size:
             return f"{done}; {self.signed} of {self.size} records are signed"
         return done
+
+
+def listed_keys(path: Path) -> set[str]:
+    """The names of the keys on a list of actors: lines ``key: BASE64`` of actors.yaml."""
+    halves = map(
+        decoded, re.findall(r"^[\s-]*key:\s*[\"']?([A-Za-z0-9+/]{43}=)", path.read_text(encoding="utf-8"), re.M)
+    )
+    found = {hashlib.sha256(b"recordari/actor/1\n" + half).hexdigest()[:32] for half in halves if half}
+    if not found:
+        raise Misuse(f"{path}: no list of actors")
+    return found
 
 
 def digest_of(value: Any) -> str:
@@ -595,6 +630,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("folder", nargs="?", default=str(Path(__file__).resolve().parent), help="folder of the bundle")
     parser.add_argument("--public-key", help="verifier line of the log's key, or a file that holds it; ask the house")
     parser.add_argument("--witness", help="file of signed notes that was kept elsewhere")
+    parser.add_argument("--actors", help="list of actors (actors.yaml) that you were given elsewhere")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(arguments)
     try:
@@ -604,7 +640,8 @@ def main(arguments: list[str] | None = None) -> int:
         witness = Path(options.witness) if options.witness else None
         if witness is not None and not witness.is_file():
             raise Unreadable(f"{witness}: no such witness file")
-        check = Check(options.folder, key, witness)
+        listed = listed_keys(Path(options.actors)) if options.actors else None
+        check = Check(options.folder, key, witness, listed)
         check.run()
     except (Unreadable, OSError, UnicodeDecodeError) as wrong:
         print(wrong, file=sys.stderr)

@@ -31,8 +31,9 @@ README = """This folder is an export of the ledger {namespace} of Recordari: {si
 
   report.html       open it in a browser: what is remembered, why, why not, who changed what (English, 中文)
   check_bundle.py   checks everything here without Recordari:
-                    python check_bundle.py . --public-key "LINE THAT THE HOUSE GAVE YOU" --witness FILE
-  csv/              the same tables for a spreadsheet
+                    python3 check_bundle.py . --public-key "LINE THAT THE HOUSE GAVE YOU" --witness FILE --actors FILE
+  pages/            earlier decisions and items, when report.html cannot hold all; it links them
+  csv/              all tables for a spreadsheet
   records.jsonl     the records, the values beside them, and the proof of each
 
 本文件夹是 Recordari 账本 {namespace} 的导出，共 {size} 条记录。用浏览器打开 report.html 阅读；

@@ -75,7 +75,8 @@ def key(made: Path) -> str:
 
 
 def test_the_verifier_in_the_bundle_finds_everything_right(made: Path) -> None:
-    status, lines = check(made / "bundle", "--public-key", key(made), "--witness", str(made / "m.db.checkpoints"))
+    given = ("--public-key", key(made), "--witness", str(made / "m.db.checkpoints"))
+    status, lines = check(made / "bundle", *given, "--actors", str(made / "actors.yaml"))
     assert status == 0, lines
     assert lines[-1] == "verified"
     assert not any(line.startswith("remark") for line in lines), lines
@@ -103,6 +104,27 @@ def test_a_strange_key_a_missing_folder_and_wrong_use_have_their_own_exit_codes(
     (tmp_path / "check_bundle.py").write_bytes((made / "bundle" / "check_bundle.py").read_bytes())
     assert check(tmp_path)[0] == 3
     assert check(made / "bundle", "--witness", str(tmp_path / "none"))[0] == 3
+
+
+def test_who_signed_is_held_against_a_list_from_outside(made: Path, tmp_path: Path) -> None:
+    add_actor(tmp_path / "actors.yaml", "otto", "counsel", key_file(tmp_path / "actors.yaml", "otto"))
+    status, lines = check(made / "bundle", "--actors", str(tmp_path / "actors.yaml"))
+    assert status == 0
+    assert sum("is not on the list of actors that was given" in line for line in lines) == 1, lines
+    assert any("no list of actors was given" in line for line in check(made / "bundle")[1])
+    (tmp_path / "empty.yaml").write_text("actors: []\n", encoding="utf-8")
+    assert check(made / "bundle", "--actors", str(tmp_path / "empty.yaml"))[0] == 2
+
+
+def test_a_page_that_nobody_signed_is_a_finding_when_the_house_has_a_key(made: Path, bundle: Path) -> None:
+    (bundle / "manifest.note").unlink()
+    rewritten(bundle, "report.html", "80000 CNY", "90000 CNY")
+    status, lines = check(bundle, "--public-key", key(made))
+    assert status == 1
+    assert "wrong: manifest.note: it is missing: nobody vouches for report.html, pages/ and csv/" in lines
+    assert lines[-1] == "1 finding"
+    assert check(bundle)[0] == 0  # without a key from outside nothing can be said of it
+    assert any("the manifest is not signed" in line for line in check(bundle)[1])
 
 
 def rewritten(bundle: Path, name: str, old: str, new: str, *, manifest: bool = True) -> None:
