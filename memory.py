@@ -418,15 +418,15 @@ class Memory(Keeping):
         with Store.open("sqlite://", secret=REHEARSAL_SECRET) as store:
             fresh: dict[str, Memory] = {}
 
-            def again(turn: Turn, ruleset: Ruleset) -> tuple[Decision, ...]:
+            def remember(tx: Writing, turn: Turn, ruleset: Ruleset) -> tuple[Decision, ...]:
                 one = fresh.get(ruleset.digest) or Memory(
                     store, ruleset, ner=self._ner, settings=self.settings, rehearsing=True
                 )
                 fresh[ruleset.digest] = one
-                with store.writing(one.namespace) as tx:
-                    return one._remember(tx, turn, one._scan(turn, turn.said_at)).decisions
+                one._kept = True  # what is thrown away needs no rule set beside it
+                return one._remember(tx, turn, one._scan(turn, turn.said_at)).decisions
 
-            return replay_log(self.store, self.namespace, self.ruleset, self.runtime, again)
+            return replay_log(self.store, self.namespace, self.ruleset, self.runtime, store, remember)
 
     # ------------------------------------------------------------ letting go of it
     def forget(

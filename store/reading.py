@@ -239,6 +239,11 @@ class Reading:
         content = json.loads(record)["content"] if record is not None else {}
         return any(key.rpartition("/")[0] == item_id for key in content.get("written", ()))
 
+    def proposals_of(self, turn_id: str) -> tuple[Proposal, ...]:
+        """The suggestions that a turn made."""
+        query = select(PROPOSALS.c.body).where(PROPOSALS.c.namespace == self.namespace, PROPOSALS.c.turn_id == turn_id)
+        return tuple(map(read_proposal, self.connection.execute(query.order_by(PROPOSALS.c.number)).scalars()))
+
     def answered_by(self, turn_id: str) -> tuple[Proposal, ...]:
         """The suggestions that a turn answered."""
         query = select(PROPOSALS.c.body).where(

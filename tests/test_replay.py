@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import pytest
 
 from recordari.audit.ledger import Ledger, MemoryLog
 from recordari.audit.record import Private, Record, decision_entry, derived_salts, written
-from recordari.audit.replay import Replayed, replay_extraction, replay_policy
+from recordari.audit.replay import Erasures, Ids, Replayed, replay_extraction, replay_policy
 from recordari.audit.runtime import CODE, LIBRARIES, ROOT, digest_of, runtime_digest, runtime_facts
 from recordari.model import Decision, MemoryItem, Turn, Verdict
 from recordari.values import MoneyValue, TimeValue
@@ -30,11 +30,20 @@ class Desk:
         self.runtime = runtime
         self.live: dict[str, MemoryItem] = {}
 
-    def absorb(self, items: Sequence[MemoryItem]) -> None:
-        for item in items:
-            self.live[item.slot] = item
+    def absorb(self, turn: Turn, outcomes: Sequence[tuple[Decision, Sequence[MemoryItem]]], ids: Ids) -> None:
+        for _, items in outcomes:
+            for item in items:
+                self.live[item.slot] = item.model_copy(update={"id": ids.replayed(item.id)})
 
-    def decide(self, turn: Turn, ruleset: str) -> list[Decision]:
+    def act(self, record: Record, private: Mapping[str, Private], ids: Ids) -> None:
+        """Nothing here is restricted, and what is erased has been replaced."""
+
+    def decide(self, turn: Turn, ruleset: str, keep: Callable[[Sequence[Decision]], bool]) -> None:
+        before = dict(self.live)
+        if not keep(self.about(turn, ruleset)):
+            self.live = before
+
+    def about(self, turn: Turn, ruleset: str) -> list[Decision]:
         if ruleset != "rules-1":
             raise LookupError(f"rule set {ruleset} is not stored")
         slot, _, amount = turn.text.partition("=")
@@ -86,12 +95,13 @@ TURNS = [
     for number, text in enumerate(["budget=5", "rate=1", "budget=8", "budget=9"])
 ]
 BY_ID = {turn.turn_id: turn for turn in TURNS}
+WORDLESS = {**BY_ID, "t-0": TURNS[0].model_copy(update={"text": ""})}
 
 
 def record_all(desk: Desk, log: MemoryLog | None = None) -> MemoryLog:
     log = log or MemoryLog()
     for turn in TURNS:
-        for decision in desk.decide(turn, "rules-1"):
+        for decision in desk.about(turn, "rules-1"):
             entry = decision_entry(decision, [desk.live[str(decision.slot)]])
             LEDGER.append(log, NAMESPACE, [entry], recorded_at=NOON)
     return log
@@ -102,9 +112,7 @@ def logged(log: MemoryLog) -> Logged:
 
 
 def again(log: MemoryLog, desk: Desk, turns: Mapping[str, Turn | None] = BY_ID) -> Replayed:
-    return replay_extraction(
-        logged(log), lambda turn_id: turns.get(turn_id), desk.decide, runtime=HERE, absorb=desk.absorb
-    )
+    return replay_extraction(logged(log), turns.get, desk, runtime=HERE, erasures=Erasures.of(logged(log)))
 
 
 def change(log: MemoryLog, seq: int, **fields: object) -> Logged:
@@ -128,7 +136,7 @@ def test_replay_under_another_secret_is_identical() -> None:
 
 def test_a_changed_decision_is_named_with_its_field() -> None:
     changed = change(record_all(Desk("s")), 2, action="IGNORE")
-    replayed = replay_extraction(changed, BY_ID.get, Desk("s").decide, runtime=HERE)
+    replayed = replay_extraction(changed, BY_ID.get, Desk("s"), runtime=HERE)
     assert not replayed.ok
     assert [(each.seq, each.name, each.standing) for each in replayed.differences] == [(2, "action", "differs")]
     assert "was 'IGNORE', is 'SUPERSEDE'" in replayed.lines()[1]
@@ -137,14 +145,14 @@ def test_a_changed_decision_is_named_with_its_field() -> None:
 def test_a_difference_under_another_runtime_is_not_called_tampering() -> None:
     log = record_all(Desk("s", runtime=ELSEWHERE))
     assert again(log, Desk("s")).differences == ()
-    replayed = replay_extraction(change(log, 2, reason="more_precise"), BY_ID.get, Desk("s").decide, runtime=HERE)
+    replayed = replay_extraction(change(log, 2, reason="more_precise"), BY_ID.get, Desk("s"), runtime=HERE)
     assert replayed.ok
     assert [each.standing for each in replayed.differences] == ["other runtime"]
 
 
 def test_an_erased_turn_is_skipped_and_what_it_wrote_still_counts() -> None:
     log = record_all(Desk("s"))
-    replayed = again(log, Desk("other"), {**BY_ID, "t-0": None})
+    replayed = again(log, Desk("other"), WORDLESS)
     assert replayed.differences == ()
     assert replayed.skipped == {0: "the text is erased, or there never was one"}
     assert replayed.compared == 3
@@ -153,10 +161,24 @@ def test_an_erased_turn_is_skipped_and_what_it_wrote_still_counts() -> None:
 def test_what_follows_from_erased_items_is_marked_as_resting_on_them() -> None:
     log = record_all(Desk("s"))
     LEDGER.erase(log, NAMESPACE, {0: ["written"]}, ground="g", actor="dpo", recorded_at=NOON)
-    replayed = again(log, Desk("s"), {**BY_ID, "t-0": None})
+    replayed = again(log, Desk("s"), WORDLESS)
     assert replayed.ok
     assert {each.standing for each in replayed.differences} == {"rests on erased"}
     assert {each.seq for each in replayed.differences} == {2}
+
+
+def test_a_turn_that_is_not_there_at_all_leaves_nothing_certain() -> None:
+    turns = {name: turn for name, turn in BY_ID.items() if name != "t-0"}
+    replayed = again(record_all(Desk("s")), Desk("s"), turns)
+    assert replayed.ok
+    assert {each.standing for each in replayed.differences} == {"rests on erased"}
+
+
+def test_after_a_difference_replay_goes_on_from_what_the_log_says() -> None:
+    other = {**BY_ID, "t-0": TURNS[0].model_copy(update={"text": "salary=5"})}
+    replayed = again(record_all(Desk("s")), Desk("t"), other)
+    assert {each.seq for each in replayed.differences} == {0}
+    assert not replayed.ok
 
 
 def test_erased_values_are_left_out_of_the_comparison() -> None:
@@ -169,17 +191,18 @@ def test_erased_values_are_left_out_of_the_comparison() -> None:
 
 def test_a_missing_rule_set_is_a_reason_not_to_replay_no_crash() -> None:
     replayed = replay_extraction(
-        change(record_all(Desk("s")), 3, ruleset="rules-9"), BY_ID.get, Desk("s").decide, runtime=HERE
+        change(record_all(Desk("s")), 3, ruleset="rules-9"), BY_ID.get, Desk("s"), runtime=HERE
     )
     assert replayed.ok
     assert replayed.skipped == {3: "rule set rules-9 is not stored"}
 
 
 def test_another_number_of_decisions_is_a_difference() -> None:
-    desk = Desk("s")
-    replayed = replay_extraction(
-        logged(record_all(Desk("s"))), BY_ID.get, lambda turn, rules: desk.decide(turn, rules) * 2, runtime=HERE
-    )
+    class Twice(Desk):
+        def about(self, turn: Turn, ruleset: str) -> list[Decision]:
+            return super().about(turn, ruleset) * 2
+
+    replayed = replay_extraction(logged(record_all(Desk("s"))), BY_ID.get, Twice("s"), runtime=HERE)
     assert {(each.name, each.recorded, each.replayed) for each in replayed.differences} == {("decisions", 1, 2)}
     assert not replayed.ok
 
@@ -225,7 +248,7 @@ def test_records_of_other_kinds_are_no_decisions_to_replay() -> None:
 
 
 def test_item_versions_come_back_from_the_log_with_their_typed_values() -> None:
-    item = Desk("s").decide(TURNS[0], "rules-1")
+    item = Desk("s").about(TURNS[0], "rules-1")
     due = MemoryItem(
         id="i-9", entity="e", slot="deadline", value=TimeValue(type="date", edtf="2026-06-30"), asserted_by="user",
         said_at=NOON, recorded_at=NOON, turn_id="t-0",

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ..audit.explain import Explanation, Logged, Tongue, explain, why_not
 from ..audit.record import Private, Record, canonical, read_record
-from ..audit.replay import Difference, Replayed, replay_extraction, replay_policy
+from ..audit.replay import Difference, Erasures, Replayed, replay_extraction, replay_policy
 from ..audit.verify import Finding, Report, verify
 from ..model import Decision, Turn, Verdict
 from ..rules.engine import RuleEngine, engine_for
@@ -17,6 +17,7 @@ from ..rules.ruleset import Ruleset
 from ..store.engine import Store
 from ..store.inspection import Inspection
 from ..store.reading import Reading
+from .following import Follower, Remember
 from .signing import Trust
 
 # ---------------------------------------------------------------- explaining
@@ -139,9 +140,9 @@ def _index(tx: Inspection) -> Iterator[Finding]:
 
 
 def replay_log(
-    store: Store, namespace: str, ruleset: Ruleset, runtime: str, again: Callable[[Turn, Ruleset], Sequence[Decision]]
+    store: Store, namespace: str, ruleset: Ruleset, runtime: str, again: Store, remember: Remember
 ) -> tuple[Replayed, Replayed]:
-    """Both layers of replay over a whole log; ``again`` decides a turn in a fresh state that remembers those before."""
+    """Both layers of replay over a whole log; ``remember`` decides a turn in ``again``, a store to throw away."""
     sets: dict[str, Ruleset | None] = {ruleset.digest: ruleset}
     judges: dict[str, RuleEngine] = {}
     with store.reading(namespace) as tx:
@@ -160,27 +161,23 @@ def replay_log(
                 judges[digest] = engine_for(found)
             return judges[digest].judge
 
-        def turn_of(turn_id: str) -> Turn | None:
-            turn = tx.turn(turn_id)  # ValueError when it is damaged
-            return turn if turn is not None and turn.text else None
-
-        def decide(turn: Turn, digest: str) -> Sequence[Decision]:
-            found = ruleset_of(digest)
-            if found is None:
-                raise LookupError(f"rule set {digest[:12]} is not stored")
-            return again(turn, found)
-
         damaged: list[Difference] = []
-        logged = list(_readable(tx, namespace, damaged))
-        policy = replay_policy(logged, judge_for, runtime=runtime)
-        extraction = replay_extraction(logged, turn_of, decide, runtime=runtime)
-    differences = (*damaged, *extraction.differences)
-    return policy, replace(extraction, differences=differences)
+        policy = replay_policy(_readable(tx, damaged), judge_for, runtime=runtime)
+        told = tuple(damaged)
+        erased = _readable(tx, damaged, tx.log.acts("erase"))
+        extraction = replay_extraction(
+            _readable(tx, damaged), tx.turn, Follower(tx, again, remember, ruleset_of), runtime=runtime,
+            erasures=Erasures.of(erased),
+        )  # fmt: skip
+    return policy, replace(extraction, differences=(*told, *extraction.differences))
 
 
-def _readable(tx: Reading, namespace: str, damaged: list[Difference]) -> Iterator[tuple[Record, Mapping[str, Private]]]:
-    """The records that can be read; the others are differences, for a log that cannot be read proves nothing."""
-    for row in tx.log.read(namespace):
+def _readable(
+    tx: Reading, damaged: list[Difference], seqs: Sequence[int] | None = None
+) -> Iterator[tuple[Record, Mapping[str, Private]]]:
+    """The records (or those at ``seqs``) that can be read; the others are differences, for a log that cannot be read
+    proves nothing."""
+    for row in tx.log.read(tx.namespace) if seqs is None else tx.log.records_of(seqs):
         private = {name: Private(each.value, each.salt) for name, each in row.private.items()}
         try:
             record = read_record(row.record)
