@@ -103,7 +103,7 @@ def write_pages(
 ) -> None:
     """The page, the further pages and the tables. ``head``: namespace, size, root, made_at; ``texts``: rule set and
     rule → text of that day."""
-    house = _House(folder, head, gathered, texts)
+    house = _House(folder, head, gathered, items, texts)
     further = [*house.earlier_decisions(), *house.earlier_items(items)]
     charts = gathered.figures.charts(Counter(each["outcome"] for each in gathered.holds))
     facts = (
@@ -139,11 +139,21 @@ def write_pages(
     _tables(folder, gathered, items)
 
 
+def values_of(items: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Item → its value, which no version of it changes; what is denied has a mark before it."""
+    return {each["id"]: ("¬ " if each["polarity"] == "negated" else "") + each["value"] for each in items}
+
+
 class _House:
     """What all pages of one export share."""
 
-    def __init__(self, folder: Path, head: Mapping[str, Any], gathered: Gathered, texts: Mapping[str, str]) -> None:
+    def __init__(
+        self, folder: Path, head: Mapping[str, Any], gathered: Gathered, items: Iterable[Mapping[str, Any]],
+        texts: Mapping[str, str],
+    ) -> None:  # fmt: skip
         self.folder, self.head, self.gathered, self.texts = folder, head, gathered, texts
+        self.values = values_of(items)
+        self.erasures = [each for each in gathered.acts if each["kind"] == "erase"]
 
     def write(
         self,
@@ -169,7 +179,11 @@ class _House:
                         texts.append(text)
                     rules[key] = number
         turns = {name: self.gathered.turns[name] for name in sorted(named) if name in self.gathered.turns}
-        whole = {"namespace": self.head["namespace"], **data, "turns": turns, "rules": rules, "texts": texts}
+        whole = {
+            "namespace": self.head["namespace"], **data, "turns": turns, "rules": rules, "texts": texts,
+            "decisions": [{**each, "earlier": self.values.get(each["target"])} for each in decisions],
+            "erasures": self.erasures,
+        }  # fmt: skip
         path = self.folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(page(whole, charts, facts, notes), encoding="utf-8", newline="\n")
@@ -205,7 +219,7 @@ class _House:
 
 def _tables(folder: Path, gathered: Gathered, items: list[dict[str, Any]]) -> None:
     """Everything again for a spreadsheet."""
-    values = {each["id"]: each["value"] for each in items}
+    values = values_of(items)
 
     def flat(decision: Mapping[str, Any]) -> dict[str, Any]:
         return {**decision, "cues": " ".join(decision["cues"]), "earlier_value": values.get(decision["target"])}

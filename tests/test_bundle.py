@@ -302,3 +302,45 @@ def test_every_kind_of_store_can_be_exported(
     assert "1 turns" in printed
     signed = (tmp_path / "bundle" / "manifest.note").exists()
     assert signed is ("signed manifest" in printed)
+
+
+def test_what_one_page_cannot_hold_is_reached_from_it(
+    made: Path, tmp_path: Path, ruleset: Ruleset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from recordari.evidence import pages
+
+    monkeypatch.setattr(pages, "MOST", 2)
+    with Memory.open(made / "m.db", ruleset=ruleset, ner=False, read_only=True) as memory:
+        export(memory, tmp_path / "small")
+    first = Page()
+    text = (tmp_path / "small" / "report.html").read_text(encoding="utf-8")
+    first.feed(text)
+    data = json.loads(first.data.split("</script>")[0])
+    assert "only the latest 2 of each" in text
+    assert len(data["decisions"]) == 2
+    seen = [each["seq"] for each in data["decisions"]]
+    for listed in data["pages"]:
+        page = Page()
+        page.feed((tmp_path / "small" / listed["name"]).read_text(encoding="utf-8"))
+        part = json.loads(page.data.split("</script>")[0])
+        rows = part.get("decisions", [])
+        assert all(listed["first"] <= each["seq"] <= listed["last"] for each in rows)
+        assert all(each["turn"] in part["turns"] for each in rows)
+        assert all(each["earlier"] for each in rows if each["target"])
+        seen += [each["seq"] for each in rows]
+    lines = (tmp_path / "small" / "decisions.jsonl").read_text(encoding="utf-8").splitlines()
+    assert sorted(seen) == [json.loads(line)["seq"] for line in lines]  # each once
+    assert check(tmp_path / "small", "--public-key", key(made))[0] == 0
+    assert "only the latest" not in (made / "bundle" / "report.html").read_text(encoding="utf-8")
+    assert not (made / "bundle" / "pages").exists()
+
+
+def test_columns_of_days_leave_no_day_out() -> None:
+    from recordari.audit.charts import days
+
+    drawn = days({"2026-01-30": {"add": 1}, "2026-02-02": {"add": 2}}, ("add",))
+    assert [f'<rect x="{30 + 40 * each}.0"' in drawn for each in range(4)] == [True, False, False, True]
+    drawn = days({"2025-01-30": {"add": 1}, "2026-02-02": {"add": 2}}, ("add",))  # longer: months
+    assert "2025-01: 1 add" in drawn
+    assert "2025-01-30" not in drawn
+    assert "<rect" not in days({}, ("add",))
