@@ -354,16 +354,24 @@ def _takes_no_time(slots: Mapping[str, float], book: QuestionBook) -> bool:
 
 def label_fit(book: QuestionBook, label: Sequence[str], qualifier: str, entity: str) -> float:
     """How well an item's label answers to the label asked for, 0 to 1; both may be none."""
+    if not label:
+        return 0.5 if qualifier else 1.0
+    ways = [way for way in book.ways.get(qualifier, (qualifier,)) if any(_begins_in(way, each) for each in label)]
+    if qualifier and not ways:
+        return 0.0
     asked = frozenset(label)
     about = frozenset(pieces(entity)) & asked
     if not qualifier:
         return 1.0 if not asked - about else 0.3
-    if not asked:
-        return 0.5
     best = 0.0
-    for way in book.ways.get(qualifier, (qualifier,)):
+    for way in ways:
         said = frozenset(pieces(way))
         shared = len(said & asked)
         if shared:
             best = max(best, 2 * (shared + len(about)) / (len(said) + len(about) + len(asked)))
     return min(best, 1.0)
+
+
+def _begins_in(way: str, piece: str) -> bool:
+    """False where a label cannot have a piece: most labels are told so without being taken to pieces."""
+    return piece[:2] in way or (piece[0] in way and is_han(piece))

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel
-from pydantic_core import PydanticSerializationError
+from pydantic_core import PydanticSerializationError, from_json
 
 from ..model import Candidate, Decision, MemoryItem, Proposal, Turn, utc
 from ..values import Value, read_value
@@ -101,7 +101,10 @@ def item_columns(item: MemoryItem) -> dict[str, Any]:
 
 def read_item(body: str) -> MemoryItem:
     """An item version again."""
-    fields = json.loads(body)
+    try:
+        fields = from_json(body)
+    except ValueError:  # half a surrogate pair, which only the slower one reads; or a damaged row, which it tells of
+        fields = json.loads(body)
     fields["value"] = read_value(fields.pop(KIND), fields["value"])
     return MemoryItem.model_validate(fields)
 

@@ -48,7 +48,7 @@ _LATEST = Statement(
 )
 _ALL_ACTS = select(ACTS.c.seq).where(ACTS.c.namespace == bindparam("namespace")).order_by(ACTS.c.seq)
 _ACTS = Statement(_ALL_ACTS)
-_ACTS_OF = Statement(_ALL_ACTS.where(ACTS.c.kind.in_(bindparam("kinds", expanding=True))))
+_ACTS_OF = Statement(_ALL_ACTS.where(ACTS.c.kind == bindparam("kind")))
 _LAST = Statement(select(func.max(RECORDS.c.seq)).where(RECORDS.c.namespace == bindparam("namespace")))
 
 
@@ -278,8 +278,10 @@ class Log:
 
     def acts(self, *kinds: str) -> tuple[int, ...]:
         """The numbers of records that are no decisions, of these kinds (all when none is named), in order."""
-        asked = {"namespace": self._namespace} | ({"kinds": kinds} if kinds else {})
-        return tuple(row[0] for row in (_ACTS_OF if kinds else _ACTS).all(self._connection, **asked))
+        if not kinds:
+            return tuple(row[0] for row in _ACTS.all(self._connection, namespace=self._namespace))
+        rows = _ACTS_OF.each(self._connection, "kind", set(kinds), namespace=self._namespace)
+        return tuple(sorted(row[0] for row in rows))
 
     def latest(self, family: str) -> int | None:
         """The number of the last record that is no decision and whose kind begins so; None when there is none."""

@@ -23,7 +23,7 @@ _OF_ENTITY = Statement(_NEWEST.where(ITEMS.c.entity == bindparam("entity")))
 _LIVE_OF_ENTITY = Statement(_NEWEST.where(ITEMS.c.entity == bindparam("entity"), _LIVE))
 _ROWS = Statement(
     select(ITEMS.c.row, ITEMS.c.body).where(
-        ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.row.in_(bindparam("rows", expanding=True))
+        ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.row == bindparam("row")
     )
 )
 _SIZE = Statement(select(NAMESPACES.c.item_rows).where(NAMESPACES.c.name == bindparam("namespace")))
@@ -52,9 +52,7 @@ def places(connection: Connection, namespace: str, entity: str | None, *, histor
 
 def read_rows(connection: Connection, namespace: str, rows: Sequence[int]) -> dict[int, MemoryItem]:
     """Items by the rows of their versions."""
-    if not rows:
-        return {}
-    return {row: read_item(body) for row, body in _ROWS.all(connection, namespace=namespace, rows=rows)}
+    return {row: read_item(body) for row, body in _ROWS.each(connection, "row", rows, namespace=namespace)}
 
 
 def size(connection: Connection, namespace: str) -> int:

@@ -53,7 +53,7 @@ _FIRST = ITEMS.alias("first")
 _BY_NUMBER = (
     select(_FIRST.c.row, ITEMS.c.body)
     .join(_FIRST, and_(_FIRST.c.namespace == ITEMS.c.namespace, _FIRST.c.item_id == ITEMS.c.item_id))
-    .where(_FIRST.c.namespace == bindparam("namespace"), _FIRST.c.row.in_(bindparam("numbers", expanding=True)))
+    .where(_FIRST.c.namespace == bindparam("namespace"), _FIRST.c.row == bindparam("number"))
     .where(ITEMS.c.replaced_at.is_(None))
 )
 _ITEMS = Statement(_BY_NUMBER)
@@ -199,11 +199,8 @@ def newest(
 ) -> dict[int, MemoryItem]:
     """The newest versions of items by their numbers, with the status that they have ``at`` a time; without ``history``
     only those that are true then, or will be."""
-    if not numbers:
-        return {}
-    rows = (_ITEMS if history else _LIVE_ITEMS).all(
-        connection, namespace=namespace, numbers=numbers, **({} if history else LIVE)
-    )  # fmt: skip
+    asked = {"namespace": namespace} | ({} if history else LIVE)
+    rows = (_ITEMS if history else _LIVE_ITEMS).each(connection, "number", numbers, **asked)
     found = {ordinal: read_item(body) for ordinal, body in rows}
     if at is None or history:
         return found
