@@ -58,6 +58,7 @@ lock: $(BIN)/.dev ## refresh the hashed lock files
 	$(COMPILE) --extra postgres --group dev -o requirements-dev.lock
 	$(COMPILE) --extra ner-en --extra ner-zh -o requirements-ner.lock
 	$(COMPILE) --extra valkey -o requirements-valkey.lock
+	$(COMPILE) --extra vectors -o requirements-vectors.lock
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

@@ -34,12 +34,14 @@ from .store.codec import proposal_digest
 from .store.engine import Store
 from .store.errors import StoreError, TurnConflict
 from .store.items import as_of, reconcile
+from .store.vectors import EMBED
 from .values import TimeValue
 
 if TYPE_CHECKING:
     from .audit.replay import Replayed
     from .erasure.forgetting import Forgotten
     from .recall.context import Context, Counter
+    from .recall.vectors import Embedded
     from .store.writing import Writing
     from .trust.actors import Acting
     from .trust.signing import Signer
@@ -319,6 +321,8 @@ class Memory(Keeping):
 
             enqueue(tx, turn, outcomes)
         written = {item.id: item for outcome in outcomes for item in outcome.written}
+        if not self._rehearsing and self.embedder is not None:
+            tx.leave(EMBED, (item for item in written.values() if item.version == 1), turn.received_at)
         decisions = tuple(outcome.decision for outcome in outcomes)
         self._written.append(range(rows[0].seq, rows[-1].seq + 1))
         return Receipt(turn_id=turn.turn_id, decisions=decisions, items=tuple(written.values()))
@@ -404,6 +408,21 @@ class Memory(Keeping):
         """Build the search index again from the items; returns how many there are."""
         with self.store.writing(self.namespace) as tx:
             return tx.reindex(edges(self.ruleset))
+
+    def embed(self, *, limit: int | None = None, anew: bool = False) -> Embedded:
+        """Embed what waits for a vector, at most ``limit`` items; ``anew``: all vectors go first, those of another model
+        too. NotFoundError when no embedder is installed."""
+        from .recall.vectors import EVERY, NOT_INSTALLED, embed_waiting
+
+        if self.embedder is None:
+            raise NotFoundError("embedder", NOT_INSTALLED)
+        if anew:
+            with self.store.writing(self.namespace) as tx:
+                tx.unembed()
+        most = EVERY if limit is None else limit
+        return embed_waiting(
+            self.store, self.namespace, self.embedder, now=lambda: datetime.now(UTC), holder="recordari", limit=most
+        )  # fmt: skip
 
     def checkpoint(self) -> str:
         """Sign the present root; returns the note. Raises NotFoundError when no signing key is configured."""

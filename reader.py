@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from .audit.explain import Explanation, Tongue
     from .audit.verify import Report
     from .recall.context import Context, Counter, Trial
-    from .recall.rank import Hit, Recalled
+    from .recall.rank import Hit, Nearby, Recalled, Reranker
     from .recall.readback import ReadBack
+    from .recall.vectors import Embedder
     from .recall.window import Window, Windows
 
 
@@ -91,6 +92,7 @@ class Reader:
         known_at: str | datetime | None = None,
         top: int = 10,
         transcript: bool = False,
+        rerank: Reranker | None = None,
     ) -> Recalled:
         """The same with its account: how the question was read, each term of each score, what filters took out.
 
@@ -116,7 +118,7 @@ class Reader:
             only = None if slots is None else frozenset(slots)
             filters = Filters(entity, only, frozenset(without), history)
             book = book_of(self.ruleset)
-            found = recall(tx, asked, book, filters, top)
+            found = recall(tx, asked, book, filters, top, nearby=self._nearby, rerank=rerank)
             return with_turns(tx, found, book, filters, top) if transcript else found
 
     def read_back(self, *, entity: str | None = None, at: str | datetime | None = None) -> list[ReadBack]:
@@ -143,6 +145,20 @@ class Reader:
         then, book = moment_of(at, "at"), book_of(self.ruleset)
         with self.store.reading(self.namespace) as tx:
             return self._windows.of(tx, conversation, book, turns=turns, minutes=minutes, at=then)
+
+    @cached_property
+    def embedder(self) -> Embedder | None:
+        """What makes vectors of items and questions; None where none is installed. One of your own may be assigned."""
+        from .recall.vectors import installed
+
+        return installed() if self.settings.embedder != "none" else None
+
+    @property
+    def _nearby(self) -> Nearby | None:
+        from .recall.vectors import Vectors
+
+        none = self.embedder is None and self.settings.embedder == "none"
+        return None if none else Vectors(self.embedder)
 
     @cached_property
     def _windows(self) -> Windows:

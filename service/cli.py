@@ -41,6 +41,7 @@ AUDIT = "The ledger of decisions: verify it, sign a checkpoint."
 app.add_typer(later(".audit_commands", help=AUDIT), name="audit")
 app.add_typer(later(".check_commands", help="Tests of a memory that is there: can it be read back?"), name="check")
 app.add_typer(later(".hold_commands", help="Legal holds: what must not be erased."), name="hold")
+app.add_typer(later(".index_commands", help="What items are found by: made anew, or brought up to date."), name="index")
 app.add_typer(later(".restrict_commands", help="Restrictions: what stays stored and is not answered."), name="restrict")
 app.add_typer(later(".rule_commands", help="Rule files: write, check, test, try and compare them."), name="rules")
 

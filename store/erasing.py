@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Table, and_, delete, insert, or_, select, update
 
 from ..model import MemoryItem
-from . import relations, search, transcript
+from . import relations, search, transcript, vectors
 from .codec import read_item
 from .reading import Reading
 from .scrubbing import SCRUB
@@ -345,6 +345,7 @@ def destroy(tx: Writing, plan: Plan, *, decided_by: int, now: datetime) -> None:
     for seq, names in plan.fields.items():
         tx.log.erase_private(mine, seq, names, decided_by=decided_by)
     for entity, ordinals in plan.entities.items():
+        vectors.remove(connection, mine, entity, ordinals)
         for some in _pages(ordinals):
             search.unindex(connection, mine, entity, some)
     for some in _pages(plan.items):

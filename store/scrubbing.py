@@ -16,6 +16,7 @@ PATIENCE = 30_000  # milliseconds that PostgreSQL waits for those who read
 # What PostgreSQL rewrites: every table from which erasing takes rows or values.
 TABLES = (
     "private_values", "items", "decisions", "turns", "proposals", "wishes", "outbox", "search_terms", "search_texts",
+    "item_vectors",
     "turn_terms", "turn_texts", "traces", "trace_hits", "relations",
 )  # fmt: skip
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, insert, literal_column, select, update
 
 from ..model import Decision, Known, MemoryItem, Outcome, Proposal, Turn, wish_of
-from . import relations, search, transcript
+from . import relations, search, transcript, vectors
 from .codec import (
     content_digest,
     decision_body,
@@ -27,7 +27,7 @@ from .log import Log
 from .reading import Reading
 from .relations import EdgeOf
 from .statements import Columns, Insert, Statement
-from .tables import DECISIONS, ITEMS, PROPOSALS, RULESETS, RUNTIMES, TURNS, WISHES, stamp, storable
+from .tables import DECISIONS, ITEMS, OUTBOX, PROPOSALS, RULESETS, RUNTIMES, TURNS, WISHES, stamp, storable
 
 if TYPE_CHECKING:
     from .transaction import Head, Transaction
@@ -42,6 +42,14 @@ _ADD_ITEM = Insert(
 _ADD_DECISION = Insert(DECISIONS)
 _ADD_PROPOSAL = Insert(PROPOSALS)
 _ADD_WISH = Insert(WISHES)
+_ADD_WORK = Insert(
+    OUTBOX, "namespace", "kind", "item_id", "item_version", "payload", "state", "attempts", "not_before"
+)  # fmt: skip
+_NEWEST = Statement(
+    select(ITEMS.c.item_id, ITEMS.c.version, ITEMS.c.written_at)
+    .where(ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.replaced_at.is_(None))
+    .order_by(ITEMS.c.row)
+)
 _REPLACE = Statement(
     update(ITEMS)
     .where(ITEMS.c.namespace == bindparam("of"), ITEMS.c.item_id == bindparam("item"))
@@ -164,6 +172,8 @@ class Writing(Reading):
         if before is not None and before.sentence != item.sentence:
             _, ordinal = self._origin(turn.entity, item)
             search.unindex(self.connection, self.namespace, item.entity, [ordinal])
+            if vectors.remove(self.connection, self.namespace, item.entity, [ordinal]):
+                self.leave(vectors.EMBED, [item], turn.received_at)
             search.index(self._transaction.add, self.namespace, [(ordinal, item)])
 
     def write_items(self, turn: Turn, items: Iterable[MemoryItem], *, decision: int = NO_DECISION) -> None:
@@ -199,6 +209,21 @@ class Writing(Reading):
             answer = {"of": self.namespace, "turn": proposal.turn_id, "proposal": body, "by": turn.turn_id}
             self._transaction.change(_ANSWER, answer)
             talk.proposals = [each for each in talk.proposals if each != proposal]
+
+    def leave(self, kind: str, items: Iterable[MemoryItem], not_before: datetime) -> None:
+        """Leave work on item versions that nobody has left yet, sent with the other rows."""
+        then = stamp(not_before)
+        rows = [(self.namespace, kind, item.id, item.version, "{}", "waiting", 0, then) for item in items]
+        self._transaction.add(_ADD_WORK, rows)
+
+    def unembed(self) -> int:
+        """Take all vectors out and leave the embedding of every item for the present; how many there are."""
+        self._wrote = True
+        vectors.clear(self.connection, self.namespace)
+        rows = _NEWEST.all(self.connection, namespace=self.namespace)
+        work = [(self.namespace, vectors.EMBED, item, number, "{}", "waiting", 0, then) for item, number, then in rows]
+        self._transaction.add(_ADD_WORK, work)
+        return len(work)
 
     def reindex(self, edge_of: EdgeOf | None = None) -> int:
         """Build the search indexes again, from the newest version of every item and from the turns; how many items.

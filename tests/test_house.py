@@ -79,7 +79,9 @@ def test_no_module_is_loaded_twice_under_two_names() -> None:
 
 
 def test_the_lock_files_pin_every_package_with_hashes_and_name_no_index() -> None:
-    for name in ("requirements.lock", "requirements-dev.lock", "requirements-ner.lock", "requirements-valkey.lock"):
+    locks = sorted(path.name for path in ROOT.glob("requirements*.lock"))
+    assert len(locks) == 5
+    for name in locks:
         text = (ROOT / name).read_text(encoding="utf-8")
         assert "://" not in text
         assert not re.search(r"^--(?!hash)", text, re.MULTILINE)

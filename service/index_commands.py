@@ -1,0 +1,52 @@
+"""The commands `recordari index …`: what is made from items to find them by, made anew or brought up to date."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .options import FOUND, Namespace, Store
+
+if TYPE_CHECKING:
+    from ..recall.vectors import Embedded
+
+app = typer.Typer()
+
+
+@app.callback()
+def index() -> None:
+    """What items are found by."""
+
+
+@app.command()
+def embed(
+    store: Store = None,
+    namespace: Namespace = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="How many items at most (default: all).")] = None,
+) -> None:
+    """Give vectors to the items that wait for one; exit code 1 when a text could not be embedded."""
+    from .opening import editing
+
+    with editing(store, namespace, None) as memory:
+        _tell(memory.embed(limit=limit))
+
+
+@app.command()
+def rebuild(store: Store = None, namespace: Namespace = None) -> None:
+    """Make full text and, where an embedder is installed, all vectors anew: after another model, or a lost index."""
+    from .opening import editing
+
+    with editing(store, namespace, None) as memory:
+        print(f"{memory.reindex()} items indexed")
+        if memory.embedder is None:
+            print("no vectors: install recordari[vectors] for them")
+        else:
+            _tell(memory.embed(anew=True))
+
+
+def _tell(embedded: Embedded) -> None:
+    print(f"{embedded.written} items embedded")
+    if embedded.failed:
+        print(f"{embedded.failed} failed, tried again later: {embedded.why}")
+        raise typer.Exit(FOUND)
