@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,7 +10,7 @@ import pytest
 
 from recordari.memory import Memory
 from recordari.recall.question import Asked, QuestionError, understand
-from recordari.recall.rank import recency
+from recordari.recall.rank import Hit, recency
 from recordari.rules.ruleset import Ruleset
 
 NOW = "2026-03-18T10:00:00+08:00"
@@ -221,3 +221,83 @@ def test_what_was_said_after_the_question_is_no_answer(talked: Memory) -> None:
     early = [hit.item.canonical for hit in talked.recall("交货期", at="2026-03-09T10:00:00+08:00")]
     assert early == []
     assert found(talked, "交货期") == ["2026-04-20"]
+
+
+@pytest.mark.parametrize(
+    ("question", "values"),
+    [
+        ("8万", ["80000 CNY"]),
+        ("80000", ["80000 CNY"]),
+        ("八万", ["80000 CNY"]),
+        ("谁说过8万", ["80000 CNY"]),
+        ("120k", ["120000 USD"]),
+        ("七百", ["700 USD"]),
+        ("20万", ["200000 CNY"]),
+        ("超过10万", ["120000 USD", "200000 CNY"]),
+        ("over 100k", ["120000 USD", "200000 CNY"]),
+    ],
+)
+def test_a_number_without_a_unit_finds_the_amounts_that_it_may_be(
+    talked: Memory, question: str, values: list[str]
+) -> None:
+    assert sorted(found(talked, question)) == values
+
+
+@pytest.mark.parametrize("question", ["9万", "8", "80", "8万美元", "$80,000", "120", "8万箱"])
+def test_a_number_finds_no_other_amount(talked: Memory, question: str) -> None:
+    assert found(talked, question) == []
+
+
+def test_a_number_without_a_unit_is_no_share(ruleset: Ruleset) -> None:
+    with Memory.rehearsal(ruleset=ruleset, ner=False) as memory:
+        memory.observe("违约金为合同总额的5%", said_at="2026-03-01T10:00:00+08:00")
+        assert found(memory, "5") == []
+        assert found(memory, "5%") == ["5%"]
+
+
+def test_a_reranker_has_a_say_that_is_told_and_ties_keep_their_order(talked: Memory) -> None:
+    plain = talked.recall("预算", at=NOW)
+    same = talked.recall("预算", at=NOW, rerank=lambda question, hits: [0.5] * len(hits))
+    assert [hit.item.id for hit in same] == [hit.item.id for hit in plain]
+    last = plain[-1].item.id
+    asked: list[str] = []
+
+    def prefers_last(question: str, hits: Sequence[Hit]) -> list[float]:
+        asked.append(question)
+        return [float(hit.item.id == last) for hit in hits]
+
+    best = talked.recall("预算", at=NOW, rerank=prefers_last)[0]
+    assert (best.item.id, best.reranked, asked) == (last, 1.0, ["预算"])
+    assert best.score == pytest.approx(best.similarity + best.importance + best.recency + best.reranked)
+    assert plain[0].reranked == 0
+
+
+def test_a_reranker_that_loses_hits_is_an_error(talked: Memory) -> None:
+    with pytest.raises(ValueError, match="0 scores for"):
+        talked.recall("预算", at=NOW, rerank=lambda question, hits: [])
+
+
+def test_every_back_end_gives_the_same_answers_contexts_and_read_backs(memory: Memory, talked: Memory) -> None:
+    for day, text in TALK:
+        memory.observe(text, said_at=f"2026-03-{day:02}T10:00:00+08:00", entity="client")
+    for question in (
+        "市场预算是多少",
+        "截至3月5日的市场预算",
+        "late fee",
+        "过敏",
+        "8万",
+        "over $50,000",
+        "以前的房租",
+        "花生",
+    ):
+        for entity in ("client", None):
+            asked = {"at": NOW, "entity": entity}
+            ours, theirs = memory.recall(question, **asked), talked.recall(question, **asked)
+            assert [(hit.item.canonical, hit.score, hit.routes) for hit in ours] == [
+                (hit.item.canonical, hit.score, hit.routes) for hit in theirs
+            ], question
+            here, there = (each.context(question, budget=200, **asked) for each in (memory, talked))
+            assert (here.text, here.tokens) == (there.text, there.tokens)
+    backs = [[(each.question, each.place) for each in one.read_back(at=NOW)] for one in (memory, talked)]
+    assert sorted(backs[0]) == sorted(backs[1])
+    assert all(place is not None for _, place in backs[0])
