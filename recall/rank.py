@@ -130,6 +130,9 @@ class _Search:
         self.unserved: dict[str, str] = {}
         self._kept: dict[str, MemoryItem | None] = {}
         self._near: list[tuple[MemoryItem, float]] | None = None
+        self._named = {f"reported.{name}": 0.8 * sure for name, sure in asked.slots.items()} | dict(asked.slots)
+        self._weights: dict[str, tuple[float, float, float]] = {}  # of similarity, importance, recency, by type
+        self._fades = book.number("full_days", 7), book.number("fade_months", 12)
 
     def hits(self, words: str) -> list[Hit]:
         """Fused hits, the best first."""
@@ -158,7 +161,8 @@ class _Search:
                 items[item.id] = shown
                 routes.setdefault(item.id, {})[name] = Found(rank, close)
         weights = {name: self.book.number(f"route.{name}", 1) for name in ROUTES if proposals[name]}
-        found = [self._weighed(items[id_], by, weights) for id_, by in routes.items()]
+        k = self.book.number("fusion_rank", 1)
+        found = [self._weighed(items[id_], by, weights, k) for id_, by in routes.items()]
         return sorted(found, key=_order)
 
     # ------------------------------------------------------------ routes
@@ -236,12 +240,11 @@ class _Search:
 
     def _fit(self, slot: str, qualifier: str, entity: str) -> float:
         """How far slot and label are those asked for; 0 when neither is."""
-        plain = slot.removeprefix("reported.")
-        named = self.asked.slots.get(plain, 0.0) * (1.0 if plain == slot else 0.8)
-        label = label_fit(self.book, self.asked.label, qualifier, entity)
-        if not named and (not qualifier or not self.asked.label or label == 0):
+        named = self._named.get(slot, 0.0)
+        if not named and not (qualifier and self.asked.label):
             return 0.0
-        return 0.6 * named + 0.4 * label
+        label = label_fit(self.book, self.asked.label, qualifier, entity)
+        return 0.6 * named + 0.4 * label if named or label else 0.0
 
     # ------------------------------------------------------------ filters and weights
     def _keeps(self, item: MemoryItem) -> bool:
@@ -279,24 +282,27 @@ class _Search:
             return "not said yet", None
         return "", item if status == item.status else item.model_copy(update={"status": status})
 
-    def _weighed(self, item: MemoryItem, routes: Mapping[str, Found], weights: Mapping[str, float]) -> Hit:
-        k = self.book.number("fusion_rank", 1)
+    def _weighed(self, item: MemoryItem, routes: dict[str, Found], weights: Mapping[str, float], k: float) -> Hit:
+        """A hit with its score: similarity as the share of the most that routes of these ``weights`` could give."""
+        most = sum(weights.values()) / (k + 1)
         fused = sum(weights[name] / (k + found.rank) for name, found in routes.items())
-        most = sum(weight / (k + 1) for weight in weights.values())
         close = max(found.closeness for found in routes.values())
         slot = self.book.ruleset.slots.get(item.slot.removeprefix("reported."))
-        similarity = self._weight(item, "similarity", 0.5) * (fused / most) * close
-        matters = self._weight(item, "importance", 0.3) * importance_of(item, slot)
-        recent = self._weight(item, "recency", 0.2) * self._recency(item)
-        return Hit(item, round(similarity + matters + recent, 9), similarity, matters, recent, dict(routes))
+        alike, matters, recent = self._weights_of(item.type)
+        alike *= fused / most * close
+        matters *= importance_of(item, slot)
+        recent *= recency(item.said_at, self.asked.now, *self._fades)
+        return Hit(item, round(alike + matters + recent, 9), alike, matters, recent, routes)
 
-    def _weight(self, item: MemoryItem, term: str, default: float) -> float:
-        return self.book.number(f"{item.type}.{term}", self.book.number(term, default))
-
-    def _recency(self, item: MemoryItem) -> float:
-        return recency(
-            item.said_at, self.asked.now, self.book.number("full_days", 7), self.book.number("fade_months", 12)
-        )  # fmt: skip
+    def _weights_of(self, kind: str) -> tuple[float, float, float]:
+        if kind not in self._weights:
+            number = self.book.number
+            alike, matters, recent = (
+                number(f"{kind}.{term}", number(term, default))
+                for term, default in (("similarity", 0.5), ("importance", 0.3), ("recency", 0.2))
+            )
+            self._weights[kind] = alike, matters, recent
+        return self._weights[kind]
 
 
 def importance_of(item: MemoryItem, slot: SlotFile | None) -> float:

@@ -1,4 +1,4 @@
-"""Vectors: embedded after the commit, found by rank among an entity's items, gone with the item; writes never notice."""
+"""Vectors: embedded after the commit, found by rank, filters first, gone with the item; writes never notice."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from recordari.rules.ruleset import Ruleset
 from recordari.settings import Settings
 from recordari.store import vectors
 from recordari.store.errors import StoreError
+from recordari.store.search import text_of
 from recordari.store.tables import OUTBOX, VECTORS
 
 AT = "2026-03-01T10:{:02}:00+08:00"
@@ -107,9 +108,7 @@ def test_a_vector_says_of_which_version_and_model_it_is(pieced: Memory) -> None:
     rows = kept(pieced)
     assert [(row.entity, row.version, row.model) for row in rows] == [("client", 1, "pieces/1")] * len(SAID)
     item = pieced.items(entity="client")[0]
-    wanted = Pieces().embed(
-        [f"{item.sentence}\n{item.surface}\n{item.qualifier}\n{item.canonical}\n{item.slot}"], "query"
-    )
+    wanted = Pieces().embed([text_of(item)], "query")
     stored = rows[0].vector
     numbers = struct.unpack("<48f", stored) if isinstance(stored, bytes) else stored
     assert list(numbers) == pytest.approx(wanted[0], abs=1e-6)
