@@ -35,6 +35,8 @@ def show_answer(answer: Recalled, *, as_json: bool = False) -> None:
     if not answer.hits:
         out = ", ".join(f"{count} by {name}" for name, count in answer.left_out.items())
         console.print(Text("nothing found" + (f" ({out} left out)" if out else ""), "dim"))
+        for route, why in answer.unserved.items():
+            console.print(Text(f"not asked: {route}: {why}", "dim"))
 
 
 def score_fields(hit: Hit) -> dict[str, Any]:
@@ -59,6 +61,7 @@ def account(answer: Recalled) -> dict[str, Any]:
         "notes": list(asked.notes),
         "expanded": list(answer.expanded),
         "left_out": dict(answer.left_out),
+        "unserved": dict(answer.unserved),
     }
 
 
