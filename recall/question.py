@@ -82,6 +82,7 @@ class QuestionBook:
             for question in (*slot.asked_as.zh, *slot.asked_as.en)
         ]
         self.ways = _ways(ruleset)
+        self.way_texts = {concept: "\n".join(ways) for concept, ways in self.ways.items()}
         self.settings = _words(ruleset, "recall.settings")
         self.say = _words(ruleset, "recall.say")
         file = ruleset.vocabularies.get("recall.instructions")
@@ -356,15 +357,14 @@ def label_fit(book: QuestionBook, label: Sequence[str], qualifier: str, entity: 
     """How well an item's label answers to the label asked for, 0 to 1; both may be none."""
     if not label:
         return 0.5 if qualifier else 1.0
-    ways = [way for way in book.ways.get(qualifier, (qualifier,)) if any(_begins_in(way, each) for each in label)]
-    if qualifier and not ways:
+    if qualifier and not any(probe in book.way_texts.get(qualifier, qualifier) for probe in probes(tuple(label))):
         return 0.0
     asked = frozenset(label)
     about = frozenset(pieces(entity)) & asked
     if not qualifier:
         return 1.0 if not asked - about else 0.3
     best = 0.0
-    for way in ways:
+    for way in book.ways.get(qualifier, (qualifier,)):
         said = frozenset(pieces(way))
         shared = len(said & asked)
         if shared:
@@ -372,6 +372,8 @@ def label_fit(book: QuestionBook, label: Sequence[str], qualifier: str, entity: 
     return min(best, 1.0)
 
 
-def _begins_in(way: str, piece: str) -> bool:
-    """False where a label cannot have a piece: most labels are told so without being taken to pieces."""
-    return piece[:2] in way or (piece[0] in way and is_han(piece))
+@lru_cache(maxsize=1)
+def probes(label: tuple[str, ...]) -> tuple[str, ...]:
+    """How the pieces of a label begin: a label in which none of these stands cannot have them, and most are told apart
+    by that without being taken to pieces."""
+    return tuple(dict.fromkeys(piece[:1] if is_han(piece) else piece[:2] for piece in label))

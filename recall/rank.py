@@ -14,7 +14,7 @@ from ..store.items import status_at
 from ..store.lookup import Place, places, read_rows, size
 from ..store.reading import Reading
 from ..store.search import search
-from .question import Asked, QuestionBook, label_fit
+from .question import Asked, QuestionBook, label_fit, probes
 
 if TYPE_CHECKING:
     from .transcript import TurnHit
@@ -72,9 +72,10 @@ class Nearby(Protocol):
 
     def near(
         self, tx: Reading, question: str, *, entity: str | None, limit: int, at: datetime | None,
-        keep: Callable[[MemoryItem], bool],
+        keep: Callable[[MemoryItem], bool], known: Mapping[int, MemoryItem],
     ) -> list[MemoryItem]:  # fmt: skip
-        """The items of an entity nearest to a question, of those that are kept; Unserved when it cannot be asked."""
+        """The items of an entity nearest to a question, of those that are kept; items ``known`` by their numbers need
+        not be read. Unserved when it cannot be asked."""
 
 
 class Unserved(Exception):
@@ -129,6 +130,8 @@ class _Search:
         self.left_out: dict[str, int] = {}
         self.unserved: dict[str, str] = {}
         self._kept: dict[str, MemoryItem | None] = {}
+        self._probes = probes(asked.label)
+        self._known: dict[int, MemoryItem] = {}  # newest versions by the items' numbers
         self._near: list[tuple[MemoryItem, float]] | None = None
         self._named = {f"reported.{name}": 0.8 * sure for name, sure in asked.slots.items()} | dict(asked.slots)
         self._weights: dict[str, tuple[float, float, float]] = {}  # of similarity, importance, recency, by type
@@ -207,7 +210,7 @@ class _Search:
         at = None if self.past else self.asked.at
         found = search(
             self.tx.connection, self.tx.namespace, words, entity=self.filters.entity, limit=self.pool,
-            history=self.past, at=at, keep=self._keeps,
+            history=self.past, at=at, keep=self._keeps, known=self._known,
         )  # fmt: skip
         best = max((hit.score for hit in found), default=0.0)
         return [(hit.item, hit.score / best) for hit in found] if best > 0 else []
@@ -224,7 +227,8 @@ class _Search:
                     raise Unserved("too many items to compare. Name the entity")
                 at = None if self.past else self.asked.at
                 near = self.nearby.near(
-                    self.tx, self.asked.text, entity=self.filters.entity, limit=self.pool, at=at, keep=self._keeps
+                    self.tx, self.asked.text, entity=self.filters.entity, limit=self.pool, at=at, keep=self._keeps,
+                    known=self._known,
                 )  # fmt: skip
                 close = self.book.number("vector_close", 0.6)
                 self._near = [(item, close) for item in near]
@@ -234,6 +238,8 @@ class _Search:
 
     def _read(self, scored: list[tuple[Place, float]]) -> list[tuple[MemoryItem, float]]:
         items = read_rows(self.tx.connection, self.tx.namespace, [place.row for place, _ in scored])
+        # The number of an item is the row of its first version.
+        self._known |= {row: item for row, item in items.items() if item.version == 1}
         hidden = self.tx.restrictions  # may be stored, not answered
         shown = {row: item for row, item in items.items() if not any(each.covers(item) for each in hidden)}
         return [(shown[place.row], fit) for place, fit in scored if place.row in shown]
@@ -241,10 +247,15 @@ class _Search:
     def _fit(self, slot: str, qualifier: str, entity: str) -> float:
         """How far slot and label are those asked for; 0 when neither is."""
         named = self._named.get(slot, 0.0)
-        if not named and not (qualifier and self.asked.label):
+        if not named and not (qualifier and self._may_share(qualifier)):
             return 0.0
         label = label_fit(self.book, self.asked.label, qualifier, entity)
         return 0.6 * named + 0.4 * label if named or label else 0.0
+
+    def _may_share(self, qualifier: str) -> bool:
+        """False where an item's label has nothing of the one asked for; nearly all of them are told so here."""
+        text = self.book.way_texts.get(qualifier, qualifier)
+        return any(probe in text for probe in self._probes)
 
     # ------------------------------------------------------------ filters and weights
     def _keeps(self, item: MemoryItem) -> bool:

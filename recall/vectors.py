@@ -7,7 +7,7 @@ does the work embeds outside any transaction. What is not embedded yet is found 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -103,7 +103,7 @@ class Vectors:
 
     def near(
         self, tx: Reading, question: str, *, entity: str | None, limit: int, at: datetime | None,
-        keep: Callable[[MemoryItem], bool],
+        keep: Callable[[MemoryItem], bool], known: Mapping[int, MemoryItem],
     ) -> list[MemoryItem]:  # fmt: skip
         """The nearest items that are kept, nearest first; without ``at`` those that have ended may be, too."""
         if self._embedder is None:
@@ -122,7 +122,7 @@ class Vectors:
         found: list[MemoryItem] = []
         for page in range(0, len(order), limit):
             some = order[page : page + limit]
-            items = newest(tx.connection, tx.namespace, some, history=at is None, at=at)
+            items = newest(tx.connection, tx.namespace, some, history=at is None, at=at, known=known)
             found += [items[ordinal] for ordinal in some if ordinal in items and keep(items[ordinal])]
             if len(found) >= limit:
                 break

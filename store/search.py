@@ -60,6 +60,7 @@ _ITEMS = Statement(_BY_NUMBER)
 _LIVE_ITEMS = Statement(
     _BY_NUMBER.where(or_(ITEMS.c.status == bindparam("current"), ITEMS.c.status == bindparam("scheduled")))
 )
+_NONE: Mapping[int, MemoryItem] = {}
 LIVE = {"current": "current", "scheduled": "scheduled"}
 
 
@@ -136,11 +137,12 @@ def search(
     history: bool = False,
     at: datetime | None = None,
     keep: Callable[[MemoryItem], bool] | None = None,
+    known: Mapping[int, MemoryItem] = _NONE,
 ) -> tuple[Hit, ...]:
     """Items with the words of the question, best first; namespace and entity narrow before anything is ranked.
 
     ``at``: only what is true then or will be; without it, and without ``history``, what stood after the last write.
-    What ``keep`` refuses takes no place of what it keeps.
+    What ``keep`` refuses takes no place of what it keeps; items ``known`` by their numbers are not read again.
     """
     asked = weighted(question)
     of = column(entity) if entity is not None else None
@@ -156,7 +158,7 @@ def search(
     ranked = sorted(scores, key=lambda ordinal: (-round(scores[ordinal], 9), -ordinal))
     hits: list[Hit] = []
     for page in range(0, len(ranked), limit):
-        items = newest(connection, namespace, ranked[page : page + limit], history=history, at=at)
+        items = newest(connection, namespace, ranked[page : page + limit], history=history, at=at, known=known)
         for ordinal in ranked[page : page + limit]:
             if ordinal in items and (keep is None or keep(items[ordinal])):
                 words = tuple(word for word, found in postings.items() if ordinal in found)
@@ -195,13 +197,16 @@ def _postings(connection: Connection, namespace: str, entity: str | None, word: 
 
 
 def newest(
-    connection: Connection, namespace: str, numbers: Sequence[int], *, history: bool, at: datetime | None
-) -> dict[int, MemoryItem]:
+    connection: Connection, namespace: str, numbers: Sequence[int], *, history: bool, at: datetime | None,
+    known: Mapping[int, MemoryItem] = _NONE,
+) -> dict[int, MemoryItem]:  # fmt: skip
     """The newest versions of items by their numbers, with the status that they have ``at`` a time; without ``history``
-    only those that are true then, or will be."""
+    only those that are true then, or will be. Those ``known`` are not read again."""
     asked = {"namespace": namespace} | ({} if history else LIVE)
-    rows = (_ITEMS if history else _LIVE_ITEMS).each(connection, "number", numbers, **asked)
-    found = {ordinal: read_item(body) for ordinal, body in rows}
+    found = {number: known[number] for number in numbers if number in known}
+    missing = (number for number in numbers if number not in known)
+    rows = (_ITEMS if history else _LIVE_ITEMS).each(connection, "number", missing, **asked)
+    found |= {number: read_item(body) for number, body in rows}
     if at is None or history:
         return found
     then = {ordinal: status_at(item, at) for ordinal, item in found.items()}
