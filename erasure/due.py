@@ -89,6 +89,7 @@ class _Look:
         self._files = ruleset.of(ForgettingFile)
         self._kept = Kept(tx)
         self._slots = slots_stored(tx)
+        self._told: set[str] = set()
         self.found = Outlook(at)
 
     def take(self, due: Iterable[Due]) -> None:
@@ -97,7 +98,9 @@ class _Look:
         for each in due:
             because = self._kept.by(each.item)
             if because is not None:
-                found.exempt.append(Exempt(each, because))
+                if each.item.id not in self._told:  # what is due for two reasons is told once
+                    self._told.add(each.item.id)
+                    found.exempt.append(Exempt(each, because))
             elif len(found.archived) + len(found.deleted) == self._limit:
                 found.more = True
                 return

@@ -353,6 +353,49 @@ def sweep(
 
 
 @app.command()
+def forget(
+    at: Annotated[str | None, typer.Option("--at", help="What is due at this time (ISO 8601; default: now).")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many items.")] = 1000,
+    actor: Annotated[str | None, typer.Option("--actor", help="Who does it, if a person does.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what is due, and what is kept from it.")] = False,
+    store: Store = None,
+    namespace: Namespace = None,
+    rules: Rules = None,
+    json: Json = False,
+) -> None:
+    """Archive what has ended or is over a budget, and delete what was archived long enough; what is pinned stays."""
+    from .forget_commands import show_forgotten
+    from .opening import editing
+
+    with editing(store, namespace, rules) as memory:
+        show_forgotten(memory, at, limit, actor, dry_run=dry_run, as_json=json)
+
+
+@app.command()
+def pin(
+    item: str, actor: Actor, ground: Annotated[str, typer.Option(help="Why; stands in the log.")] = "pinned",
+    store: Store = None, namespace: Namespace = None,
+) -> None:  # fmt: skip
+    """Keep an item from being forgotten; prints the number of the record."""
+    from .opening import editing
+
+    with editing(store, namespace, None) as memory:
+        print(memory.pin(item, actor=actor, ground=ground))
+
+
+@app.command()
+def unpin(
+    item: str, actor: Actor, ground: Annotated[str, typer.Option(help="Why; stands in the log.")] = "unpinned",
+    store: Store = None, namespace: Namespace = None,
+) -> None:  # fmt: skip
+    """Let an item be forgotten again; prints the number of the record."""
+    from .opening import editing
+
+    with editing(store, namespace, None) as memory:
+        print(memory.unpin(item, actor=actor, ground=ground))
+
+
+@app.command()
 def replay(store: Store = None, namespace: Namespace = None, json: Json = False) -> None:
     """Decide everything again, from stored features and from stored text, and compare with the record."""
     from .answers import show_replay

@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, and_, delete, insert, or_, select, update
+from sqlalchemy import ColumnElement, Table, and_, case, delete, func, insert, or_, select, update
 
 from ..model import MemoryItem
 from . import relations, search, transcript, vectors
@@ -124,13 +124,27 @@ def turns_about(tx: Reading, entity: str) -> set[str]:
 def due_items(
     tx: Reading, slots: Iterable[str], before: datetime, limit: int, held: Callable[[MemoryItem], bool]
 ) -> list[str]:  # fmt: skip
-    """Items of some slots that were last written before a time and are not ``held``, the oldest first."""
+    """Items of some slots that were last written before a time and are not ``held``, the oldest first.
+
+    That one has ended by itself is no news of it: it counts from the version before.
+    """
+    earlier = ITEMS.alias("earlier")
+    written = case((ITEMS.c.status == "expired", func.coalesce(earlier.c.written_at, ITEMS.c.written_at)),
+                   else_=ITEMS.c.written_at)  # fmt: skip
     query = (
         select(ITEMS.c.body)
+        .join(
+            earlier,
+            and_(
+                earlier.c.namespace == ITEMS.c.namespace, earlier.c.item_id == ITEMS.c.item_id,
+                earlier.c.version == ITEMS.c.version - 1,
+            ),
+            isouter=True,
+        )
         .where(_mine(ITEMS, tx), ITEMS.c.replaced_at.is_(None), ITEMS.c.slot.in_(list(slots)))
-        .where(ITEMS.c.written_at < stamp(before))
-        .order_by(ITEMS.c.written_at, ITEMS.c.row)
-    )
+        .where(written < stamp(before))
+        .order_by(written, ITEMS.c.row)
+    )  # fmt: skip
     with tx.connection.execute(query.execution_options(yield_per=1000)) as rows:
         free = (item.id for item in map(read_item, rows.scalars()) if not held(item))
         return list(islice(free, limit))
