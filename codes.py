@@ -31,7 +31,7 @@ REASONS: dict[Action, tuple[str, ...]] = {
         "no_candidate", "small_talk", "one_off_command", "question", "hypothetical", "desired", "hedged", "joke",
         "quoted", "third_party", "negated", "agent_suggestion", "suggestion_rejected", "tool_output",
         "agent_reasoning", "ambiguous_reference", "ambiguous_value", "unparseable_value", "no_slot",
-        "low_confidence", "rolled_back_rule",
+        "low_confidence", "rolled_back_rule", "session_only",
     ),
     "CONFIRM": ("duplicate", "restated", "user_confirmed"),
     "ADD": ("stated", "confirmed_suggestion", "induced", "historical", "reported"),
@@ -72,4 +72,5 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "hedge": ("hold", "ignore"),  # what the slot does with a hedged value
     "approval": ("yes", "no"),
     "unusual": ("yes", "no"),
+    "keeps": ("memory", "session"),  # where the slot keeps what is said: for good, or for the conversation alone
 }  # fmt: skip

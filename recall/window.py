@@ -132,11 +132,13 @@ def _place(told: Told) -> tuple[int, int, str, str]:
 
 def _for_now(talk: Talk, book: QuestionBook, at: datetime, lasts: timedelta) -> tuple[Noted, ...]:
     """What was last said to hold for the conversation, by place; it is over when it was taken back, or is old."""
-    standing: dict[tuple[str, str, str], ForNow] = {}
+    standing: dict[tuple[str, ...], ForNow] = {}
     for each in talk.for_now:
-        standing.pop((each.entity, each.slot, each.qualifier), None)
+        many = book.ruleset.slots[each.slot].cardinality == "many"
+        place = (each.entity, each.slot, each.qualifier, *([each.value] if many else []))
+        standing.pop(place, None)
         if not each.over and at - lasts <= each.said_at <= at:
-            standing[each.entity, each.slot, each.qualifier] = each
+            standing[place] = each
     return tuple(
         Noted(_worded(each, book), each.slot, each.qualifier, each.value, each.turn_id) for each in standing.values()
     )

@@ -54,6 +54,8 @@ def features_of(
         "approval": "yes" if slot and slot.needs_approval else "no",
         "unusual": "yes" if hold else "no",
     }
+    if slot is not None and slot.keeps == "session":  # any other decision says no more than it did
+        features["keeps"] = "session"
     return features, flags
 
 

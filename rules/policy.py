@@ -24,7 +24,7 @@ PLAIN: dict[str, str] = {
     "slot": "budget", "kind": "money", "act": "state", "form": "full", "polarity": "affirmed", "modality": "asserted",
     "time": "current", "source": "user", "attribution": "own", "authority": "none", "relation": "none",
     "wording": "other", "identity": "none", "binding": "named", "value": "ok", "confidence": "high", "gate": "none",
-    "hedge": "ignore", "approval": "no", "unusual": "no",
+    "hedge": "ignore", "approval": "no", "unusual": "no", "keeps": "memory",
 }  # fmt: skip
 LONGEST_VALUE = 64
 

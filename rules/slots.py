@@ -126,6 +126,9 @@ class SlotFile(RuleFile):
     )
     flag_change: FlagChange | None = Field(None, description="Which change of a number is unusual.")
     needs_approval: bool = Field(False, description="True: what is new or changed waits for a person.")
+    keeps: Literal["memory", "session"] = Field(
+        "memory", description="session: stands in the short-term window of its conversation and is never remembered."
+    )
     hedge: Literal["hold", "ignore"] = Field("ignore", description="What becomes of a value said with doubt.")
     say: SlotSay = Field(description="The sentence that states an item.")
     asked_as: SlotQuestions = Field(description="Questions that its items answer.")
@@ -155,6 +158,8 @@ class SlotFile(RuleFile):
                     raise Refused(f"template {text!r}: fields stand between {{ and }}, not ｛ and ｝", "template-field")
                 said = f"template {text!r}: needs {{value}}, knows entity, qualifier, value, said_at"
                 raise Refused(said, "template-field")
+        if self.keeps == "session" and (self.needs_approval or self.hedge == "hold"):
+            raise ValueError("keeps: session leaves nothing for a person to approve; take needs_approval and hedge out")
         if len(set(self.precedence)) != len(self.precedence):
             raise ValueError("precedence names somebody twice")
         return self

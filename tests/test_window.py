@@ -135,3 +135,41 @@ def test_no_turns_are_no_turns(memory: Memory, count: int) -> None:
     window = memory.window("c-1", turns=count)
     assert window.turns == ()
     assert window.summary
+
+
+def noted(memory: Memory, at: datetime, conversation: str = "c-1") -> list[str]:
+    """The values that hold for a conversation alone."""
+    return [each.value for each in memory.window(conversation, at=at).for_now]
+
+
+def test_what_is_said_for_the_conversation_alone_stays_in_its_window_and_out_of_memory(memory: Memory) -> None:
+    talk(memory, ["For this chat, answer in French.", "本次对话请用英文", "预算5万元", *SMALL])
+    assert noted(memory, minute(12)) == ["answer in French", "用英文"]
+    assert noted(memory, minute(12), "c-2") == []
+    assert [item.slot for item in memory.items(history=True, as_of=minute(20))] == ["budget"]
+    assert not any("French" in hit.item.sentence for hit in memory.recall("French", at=minute(20)))
+    with memory.store.reading(memory.namespace) as tx:
+        assert [each.reason for each in tx.decisions("c-1:0")] == ["session_only"]
+    assert "French" in memory.window("c-1", at=minute(12)).for_now[0].sentence
+
+
+def test_a_value_within_it_is_not_remembered_either(memory: Memory) -> None:
+    talk(memory, ["The late fee is $200.", "For this chat, the late fee is $300."])
+    assert [item.canonical for item in memory.items(as_of=minute(5))] == ["200 USD"]
+    assert noted(memory, minute(5)) == ["late fee is $300"]
+    talk(memory, ["本次对话暂时按违约金300元算"], first=2)
+    assert [item.canonical for item in memory.items(as_of=minute(5))] == ["200 USD"]
+
+
+def test_what_only_names_the_conversation_is_remembered(memory: Memory) -> None:
+    talk(memory, ["In this conversation we agreed that the late fee is $300.", "Should I use euros for this chat?"])
+    assert [item.canonical for item in memory.items(as_of=minute(5))] == ["300 USD"]
+    assert noted(memory, minute(5)) == []
+
+
+def test_it_is_over_with_the_session_and_when_it_is_erased(memory: Memory) -> None:
+    talk(memory, ["本次对话请用英文"])
+    assert noted(memory, minute(12 * 60)) == ["用英文"]
+    assert noted(memory, minute(12 * 60 + 1)) == []
+    memory.erase(conversation="c-1", ground="gdpr-17-1-b", actor="officer")
+    assert noted(memory, minute(5)) == []

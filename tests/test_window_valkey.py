@@ -81,7 +81,16 @@ def test_processes_share_a_window_and_see_each_others_writes(opened: Callable[[]
 
 
 def test_what_is_kept_is_what_the_tables_say(opened: Callable[[], Memory]) -> None:
-    texts = ["预算5万元", "房租3000元", *SMALL, "The late fee is $500.", "a smile 😀", "预算改成8万元", *SMALL]
+    texts = [
+        "预算5万元",
+        "房租3000元",
+        *SMALL,
+        "The late fee is $500.",
+        "a smile 😀",
+        "本次对话请用英文",
+        "预算改成8万元",
+        *SMALL,
+    ]
     writer, reader = opened(), opened()
     for number, text in enumerate(texts):
         talk(writer, [text], first=number)

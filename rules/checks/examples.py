@@ -37,7 +37,9 @@ def is_negative(test: InlineTest) -> bool:
     """True when the test says that nothing should come of the sentence."""
     if test.gives is not None:
         return test.gives.get("do") == "IGNORE"
-    return "none" in (test.expect, test.covers, test.remembers) or test.does == "IGNORE"
+    if test.does == "IGNORE":
+        return test.reason != "session_only"  # taken, and kept for its conversation
+    return "none" in (test.expect, test.covers, test.remembers)
 
 
 def counted(rule: RuleFile) -> list[InlineTest]:
