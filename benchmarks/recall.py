@@ -66,17 +66,12 @@ def readback(files: list[str], show: int) -> dict[str, Any]:
 
 # Questions by the route that answers them; each is asked of entities drawn at random.
 KINDS = {
-    "exact": ["研发预算是多少", "What is the catering fee?", "研发负责人是谁", "差旅费多少钱", "what is the retainer"],
+    "exact": ["研发预算是多少", "差旅负责人是谁", "what is the credit limit", "when is the parking report due"],
+    "label and full text": ["差旅费多少钱", "What is the catering fee?", "甲合同的交货期是几号", "the retainer"],
     "full text": ["parking", "花生", "靠窗的座位", "显示器", "bridge loan interest", "码头工程", "无糖"],
     "range": ["fees over $5,000", "超过100万元的预算", "what is between August 1 and August 5"],
-    "hybrid": [
-        "供应商哪天送货",
-        "food that makes people ill",
-        "工地什么时候查验",
-        "the seat they like",
-        "电线订了多少",
-    ],
-}
+    "hybrid": ["供应商哪天送货", "food that makes people ill", "工地什么时候查验", "the seat they like", "电线"],
+}  # fmt: skip
 
 
 class Remembered:
@@ -108,6 +103,9 @@ def latency(items: int, entities: int, asks: int, at: Path | None) -> dict[str, 
             count = build(path, items, entities, ruleset, embed=lambda memory: memory.embed() if embedder else None)
             took, size = time.perf_counter() - begun, path.stat().st_size / 1e9
             print(f"{count} item versions in {took:.0f} s, {size:.2f} GB", file=sys.stderr)
+        with path.open("rb") as file:  # the file lies in memory as far as it fits, as that of a server at work does
+            while file.read(1 << 24):
+                pass
         now = START + timedelta(days=30)
         found: dict[str, Any] = {"items": items, "entities": entities, "asked": asks}
         with Memory.open(path, ruleset=ruleset, ner=False) as memory:

@@ -152,10 +152,12 @@ def test_an_index_that_cannot_be_written_hinders_no_write(tmp_path: Path, rulese
         tell(memory, *SAID)
         with pytest.raises(StoreError):
             memory.embed()
-        assert len(memory.items(entity="client", as_of=NOW)) == len(SAID)
+        assert all(each.found for each in memory.read_back(at=NOW))
         with memory.store.writing(memory.namespace) as tx:
             tx.connection.exec_driver_sql("DROP TRIGGER full")
         assert embed_at(memory, timedelta(minutes=6)).written == len(SAID)  # once the lease has run out
+        assert by_vector(memory, "a fee for parking the van")[0] == "120 USD"
+        assert all(each.found for each in memory.read_back(at=NOW))
         assert memory.verify().ok
 
 
