@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -73,7 +74,8 @@ class Memory(Keeping):
         self.signer = signer
         self._ner = ner
         self._rehearsing = rehearsing
-        self.serving = Serving(self, self._beside, ner=ner, follows=not rehearsing)
+        # By a weak name: a memory that is dropped is gone at once, and not when the collector finds the circle.
+        self.serving = Serving(weakref.proxy(self), ner=ner, follows=not rehearsing)
         self._ledger = Ledger(derived_salts(REHEARSAL_SECRET) if rehearsing else random_salts)
         self._kept = False  # the rule set and the runtime are in the store
         self._written: list[range] = []  # records of the log that wait for their commit
@@ -151,7 +153,7 @@ class Memory(Keeping):
                 found = self.scan(incoming)
             receipt = self._write(tx, incoming, found)
         self._committed()
-        return receipt
+        return self._read_after(receipt)
 
     def observe_group(
         self, group: Iterable[tuple[int, Incoming]], told: Told | None = None
@@ -386,7 +388,7 @@ class Memory(Keeping):
         found = tuple(items.values())
         return tuple(decisions), as_of(found, last) if last is not None else found
 
-    def _beside(self, ruleset: Ruleset) -> Memory:
+    def beside(self, ruleset: Ruleset) -> Memory:
         """Another rule set over the same store, to decide with and nothing else."""
         return Memory(
             self.store, ruleset, namespace=self.namespace, ner=self._ner, engine="reference", settings=self.settings,

@@ -31,6 +31,8 @@ class Extraction:
     grammar: Grammar
     cues: CompiledCues
     vocabularies: Mapping[str, VocabularyFile]
+    read: frozenset[str]
+    """Ids of the vocabularies it was made from; whatever stands in another makes no difference to any scan."""
 
     @classmethod
     def compile(
@@ -45,26 +47,14 @@ class Extraction:
 
         ``checked``: the very same files have been compiled before, so that their patterns need no proof.
         """
-        words = {v.id: v for v in sorted(vocabularies, key=lambda v: v.id) if v.status == "active"}
+        words = _Noting({v.id: v for v in sorted(vocabularies, key=lambda v: v.id) if v.status == "active"})
         grammar = Grammar.compile(grammars, words, recognizers(words), checked)
-        return cls(grammar, compile_cues([c for c in cues if c.status == "active"], words), words)
+        compiled = compile_cues([c for c in cues if c.status == "active"], words)
+        return cls(grammar, compiled, dict(words), frozenset(words.asked))
 
     def vocabulary(self, of: str) -> VocabularyFile:
         """The vocabulary with this id; raises KeyError."""
         return self.vocabularies[of]
-
-
-def vocabularies_read(
-    grammars: Iterable[GrammarFile], cues: Iterable[CueFile], vocabularies: Iterable[VocabularyFile]
-) -> frozenset[str]:
-    """The ids of the vocabularies that extraction reads: those it asks for while it is compiled, and no others.
-
-    Whatever stands in another vocabulary makes no difference to any scan.
-    """
-    words = _Noting({each.id: each for each in vocabularies if each.status == "active"})
-    Grammar.compile(grammars, words, recognizers(words), checked=True)
-    compile_cues([each for each in cues if each.status == "active"], words)
-    return frozenset(words.asked)
 
 
 class _Noting(dict[str, VocabularyFile]):

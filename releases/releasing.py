@@ -17,7 +17,6 @@ from ..audit.record import Entry, Record, read_record
 from ..erasure.erasing import House
 from ..rulefile import RuleError
 from ..rules.compare import compare
-from ..rules.engine import engine_for
 from ..rules.load import digest_of
 from ..rules.promotion import Gates, Shown, gate_fields, missing
 from ..rules.release import (
@@ -35,6 +34,7 @@ from ..rules.ruleset import Ruleset
 from ..rules.slotchange import Misfit, misfits
 from ..trust.actors import Acting, acting
 from .acts import acts_of, flagged, steps_of
+from .proving import check
 from .serving import PHANTOM
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def publish(house: House, deed: Deed, ruleset: Ruleset, checks: Mapping[str, int
     ``checks``: what was found of ``lint``, ``lock`` and ``tests``, numbers of faults, None for what was not looked at.
     RuleError for a set that cannot decide, Unfit when stored items do not fit its slots.
     """
-    _usable(ruleset)
+    check(ruleset)
     with _writing(house, deed) as (tx, act):
         now = in_force(tx.log, house.namespace)
         if now.stage in ("shadow", "canary"):
@@ -237,7 +237,7 @@ def override(house: House, deed: Deed, rule: str) -> Done:
             try:
                 sources = {name: text for name, text in found.sources.items() if name != rule}
                 without = Ruleset.from_sources(sources, digest_of(sources))
-                _usable(without)
+                check(without)
             except RuleError as wrong:
                 told = str(wrong.problems[0])
                 raise ReleaseError(f"{rule} cannot be stopped alone, others need it: {told}") from None
@@ -276,13 +276,6 @@ def _stored(tx: Reading, digest: str) -> Ruleset:
     if sources is None:
         raise ReleaseError(f"the rule set {short(digest)} is not stored. Publish its folder")
     return Ruleset.from_sources(sources, digest)
-
-
-def _usable(ruleset: Ruleset) -> None:
-    """RuleError unless the set compiles to the end and both engines agree on it."""
-    assert ruleset.extraction is not None
-    assert ruleset.gatekeeper is not None
-    engine_for(ruleset)
 
 
 def _published(log: Log, now: InForce) -> tuple[Record, Mapping[str, Any]] | None:

@@ -12,7 +12,7 @@ from ..rulefile import Problem, RuleError
 from .durable_engine import DurableEngine, EngineRefused
 from .policy import PLAIN, NoVerdict
 from .reference import ReferenceEngine
-from .ruleset import Ruleset
+from .ruleset import Ruleset, set_digest
 
 __all__ = ["DurableEngine", "EngineRefused", "ReferenceEngine", "RuleEngine", "disagreements", "engine_for"]
 
@@ -34,7 +34,7 @@ class RuleEngine(Protocol):
         ...
 
 
-# One durable engine per rule set and process, as long as somebody holds it; its memory is freed with it.
+# One durable engine a process for the same policy files, as long as somebody holds it; its memory is freed with it.
 _engines: weakref.WeakValueDictionary[str, DurableEngine] = weakref.WeakValueDictionary()
 _lock = threading.Lock()
 
@@ -46,17 +46,18 @@ def engine_for(ruleset: Ruleset, prefer: Preference | None = None) -> RuleEngine
     its ``note`` says why.
     """
     reference = ReferenceEngine(ruleset.table)
+    policies = set_digest({file.id: ruleset.contents[file.id] for file in ruleset.policies})
     if prefer == "reference":
         reference.note = "chosen by the settings"
         return reference
     try:
         with _lock:
-            found = _engines.get(ruleset.digest)
+            found = _engines.get(policies)
             if found is not None:
                 return found
-            durable = DurableEngine(ruleset.table, ruleset.digest)
+            durable = DurableEngine(ruleset.table, policies)
             refuse_disagreement(ruleset, durable, reference)
-            _engines[ruleset.digest] = durable
+            _engines[policies] = durable
             return durable
     except (ImportError, EngineRefused) as error:
         if prefer == "durable":

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..extractors.scan import vocabularies_read
 from ..extractors.text import normalize
 from ..model import Scan, Turn
 from .capture_file import CaptureFile
@@ -30,8 +29,8 @@ ASKED = frozenset({"capture", "cue", "gate", "policy"})
 # Fields of a slot that only binding, judging, storing and wording read.
 LATER = frozenset(
     {
-        "title", "type", "cardinality", "equality", "precedence", "flag_change", "needs_approval", "hedge", "ttl",
-        "retention", "personal_data", "importance", "say", "asked_as",
+        "title", "type", "cardinality", "equality", "precedence", "flag_change", "needs_approval", "hedge", "keeps",
+        "ttl", "retention", "personal_data", "importance", "say", "asked_as",
     }
 )  # fmt: skip
 # What a frame is written with; a trigger word that has one of these is not looked for as a frame.
@@ -68,7 +67,7 @@ def footprint(before: Ruleset, after: Ruleset) -> Footprint:
     changes = compare(before, after).changes
     kinds = {change.kind for change in changes}
     words = {change.rule for change in changes if change.kind == "vocabulary"}
-    same_mentions = "grammar" not in kinds and not (words and words & (_read(before) | _read(after)))
+    same_mentions = "grammar" not in kinds and not (words and words & (before.extraction.read | after.extraction.read))
     others = [change for change in changes if change.kind not in ASKED and change.kind != "vocabulary"]
     later = all(change.kind == "induction" or _read_later(change) for change in others)
     inert = all(change.kind == "slot" and change.inert for change in others)
@@ -99,10 +98,6 @@ def footprint(before: Ruleset, after: Ruleset) -> Footprint:
 
 def _read_later(change: RuleChange) -> bool:
     return change.kind == "slot" and change.what == "changed" and change.touched <= LATER | INERT
-
-
-def _read(ruleset: Ruleset) -> frozenset[str]:
-    return vocabularies_read(ruleset.grammars, ruleset.cues, ruleset.vocabularies.values())
 
 
 def _signs(file: CaptureFile, ruleset: Ruleset) -> Iterable[tuple[str, bool]]:

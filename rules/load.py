@@ -33,6 +33,7 @@ __all__ = [
     "Ruleset",
     "build",
     "check_lock",
+    "following",
     "load",
     "read_folder",
     "read_packs",
@@ -91,6 +92,30 @@ def build(sources: Mapping[str, str], digest: str | None = None) -> Ruleset:
             if found.digest == digest:
                 return found
     return _ruleset(reads, [], trusting=False)
+
+
+def following(before: Ruleset, sources: Mapping[str, str], digest: str) -> Ruleset:
+    """The same for a set that was proved elsewhere, made from another: only the texts that differ are read, and what
+    was compiled from files that both have is shared. Nothing is proved here but the digest; ValueError for another."""
+    same = {name for name, text in sources.items() if before.sources.get(name) == text}
+    reads = [Read(SOURCES, f"{name}.yaml", text) for name, text in sorted(sources.items()) if name not in same]
+    problems: list[Problem] = []
+    fresh = _collected(list(parse(reads, trusting=True)), problems, checked=True)
+    if problems:
+        raise RuleError(problems)
+    contents = {name: before.contents[name] for name in same} | dict(fresh.contents)
+    files = {name: before.files[name] for name in same} | dict(fresh.files)
+    if set(files) != set(sources) or set_digest(contents) != digest:
+        raise ValueError("its sources have another digest")
+    found = Ruleset(
+        digest=digest,
+        files=dict(sorted(files.items())),
+        sources=dict(sources),
+        paths={name: f"{name}.yaml" for name in sources},
+        contents=contents,
+    )
+    found.share(before)
+    return found
 
 
 def digest_of(sources: Mapping[str, str]) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..extractors.cues import CueFile
 from ..extractors.grammar import GrammarFile
-from ..extractors.vocabulary import VocabularyFile
+from ..extractors.vocabulary import ADDITION, VocabularyFile
 from ..model import Scan, Turn
 from ..rulefile import Problem, RuleError, RuleFile
 from .cache import checking
@@ -138,6 +138,24 @@ class Ruleset:
     def gatekeeper(self) -> Gates:
         """The gates, compiled on first use."""
         return Gates(self.gates, self.words)
+
+    def share(self, before: Ruleset) -> None:
+        """Take over what another set has compiled from the very same files; nothing of it ever changes."""
+        made = vars(before).get("extraction")
+        if made is not None and (self.grammars, self.cues) == (before.grammars, before.cues):
+            differing = {
+                name
+                for name in self.vocabularies.keys() | before.vocabularies.keys()
+                if self.vocabularies.get(name) != before.vocabularies.get(name)
+            }
+            # A file that adds to another is read as soon as it is there.
+            if not differing & made.read and not any(ADDITION in name for name in differing):
+                vars(self)["extraction"] = made
+        made = vars(before).get("gatekeeper")
+        if made is not None and self.gates == before.gates:
+            named = {name for file in self.gates for name in (*file.lexicon, *file.unless.lexicon)}
+            if all(self.words(name) == before.words(name) for name in named):
+                vars(self)["gatekeeper"] = made
 
     def gated(self, turn: Turn, scan: Scan) -> Gated | None:
         """What the gates say of a turn."""

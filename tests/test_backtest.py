@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from recordari.extractors.scan import Extraction, scan, vocabularies_read
+from recordari.extractors.scan import Extraction, scan
 from recordari.intake import Incoming, read_turn
 from recordari.memory import Memory
 from recordari.model import Decision
@@ -227,7 +227,7 @@ def test_scans_are_the_same_without_the_vocabularies_that_reading_does_not_ask_f
     ruleset: Ruleset, corpus: list[Dialogue[Said]]
 ) -> None:
     words = ruleset.vocabularies
-    read = vocabularies_read(ruleset.grammars, ruleset.cues, words.values())
+    read = ruleset.extraction.read
     assert "words.budget" not in read
     assert {"words.contact", "words.person.en"} <= read < set(words)
     less = Extraction.compile(ruleset.grammars, ruleset.cues, [words[name] for name in sorted(read)], checked=True)
