@@ -176,7 +176,7 @@ class Memory(Keeping):
                         raise
                     told(number, str(error))
         self._committed()
-        return receipts
+        return [(number, self._read_after(receipt)) for number, receipt in receipts]
 
     def scan(self, incoming: Incoming) -> Scan:
         """What the extractors find in a turn: before any lock, from nothing but the turn and the rules."""

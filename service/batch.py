@@ -160,12 +160,13 @@ def observe_lines(path: str, memory: Memory) -> int:
         with _shown(path if stream is not sys.stdin.buffer else None) as advance:
             for group in _groups(_incoming(lines, stream, memory.settings.max_turn_chars)):
                 for number, receipt in _taken(memory, group, lines):
-                    emit(
-                        {
-                            "line": number, "turn_id": receipt.turn_id, "repeated": receipt.repeated,
-                            "decisions": [decision_fields(decision) for decision in receipt.decisions],
-                        }
-                    )  # fmt: skip
+                    fields: dict[str, Any] = {
+                        "line": number, "turn_id": receipt.turn_id, "repeated": receipt.repeated,
+                        "decisions": [decision_fields(decision) for decision in receipt.decisions],
+                    }  # fmt: skip
+                    if memory.settings.readback:
+                        fields["unread"] = list(receipt.unread)
+                    emit(fields)
                 sys.stdout.flush()
                 advance(len(group))
                 if len(group) == GROUP and not gc.get_freeze_count():

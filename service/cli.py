@@ -100,12 +100,17 @@ def observe(
     rules: Rules = None,
     no_packs: NoPacks = False,
     no_ner: NoNer = False,
+    readback: Annotated[
+        bool, typer.Option("--readback", help="Ask for what was written, and print what is not found and why.")
+    ] = False,
 ) -> None:
     """Remember a JSONL dialogue; each turn's receipt is printed once it is safely stored."""
     from .batch import observe_lines
     from .opening import memory_of
 
     with memory_of(store, namespace, rules, packs=not no_packs, ner=not no_ner) as memory:
+        if readback:
+            memory.settings = memory.settings.model_copy(update={"readback": True})
         raise typer.Exit(observe_lines(file, memory))
 
 

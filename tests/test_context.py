@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,8 +15,10 @@ from typer.testing import CliRunner
 
 from recordari.memory import Memory
 from recordari.recall.context import count_tokens, quoted
+from recordari.recall.rank import Recalled
 from recordari.rules.ruleset import Ruleset
 from recordari.service.cli import app
+from recordari.settings import Settings
 
 NOW = "2026-03-18T10:00:00+08:00"
 TALK = (
@@ -142,9 +146,46 @@ def test_what_is_not_read_back_says_why(talked: Memory) -> None:
     from recordari.recall.readback import read_back
 
     live = talked.items(as_of=NOW)
-    blind = read_back(live, book_of(talked.ruleset), lambda _, entity: talked.answer("天气", entity=entity, at=NOW))
+
+    def weather(_: str, entity: str) -> Recalled:
+        return talked.answer("天气", entity=entity, at=NOW)
+
+    blind = read_back(live, book_of(talked.ruleset), weather, lambda _: True)
     assert not any(each.found for each in blind)
     assert {each.why for each in blind} == {"not found: no route proposes it"}
+    blind = read_back(live, book_of(talked.ruleset), weather, lambda _: False)
+    assert {each.why for each in blind} == {"not indexed: `recordari reindex` builds the index again"}
+
+
+def test_what_is_outranked_or_filtered_or_cannot_be_asked_for_says_so(talked: Memory) -> None:
+    from recordari.recall.question import book_of
+    from recordari.recall.readback import read_back
+
+    def reasons(question: str, **asked: Any) -> set[str]:
+        live = [each for each in talked.items(as_of=NOW) if each.canonical == "6000 CNY"]
+        answer = partial(talked.answer, question, at=NOW, **asked)
+        return {
+            each.why.partition(":")[0].partition(" by")[0]
+            for each in read_back(live, book_of(talked.ruleset), lambda _, about: answer(entity=about), lambda _: True)
+            if not each.found
+        }
+
+    assert reasons("房租") == set()
+    assert reasons("房租", without={"financial"}) == {"filtered"}
+    assert reasons("截至4月31日的房租") == {"unreadable"}
+
+
+def test_a_write_is_read_back_where_that_is_asked_for(tmp_path: Path, ruleset: Ruleset) -> None:
+    said = {"said_at": "2026-03-01T10:00:00+08:00", "entity": "client"}
+    with Memory.open(tmp_path / "a.db", ruleset=ruleset, ner=False, settings=Settings(readback=True)) as memory:
+        assert memory.observe("市场预算8万元", **said).unread == ()
+        assert memory.observe("好的", **said).unread == ()
+        unread = memory.observe("截至日预算8万元", **said).unread
+        assert unread  # its label sounds like a time, and none can be read
+        assert all(": unreadable: " in each for each in unread)
+        assert len(memory.items(as_of=NOW)) == 2  # the write stands
+    with Memory.open(tmp_path / "b.db", ruleset=ruleset, ner=False) as memory:
+        assert memory.observe("市场预算8万元", **said).unread == ()
 
 
 def test_the_commands_answer_quote_and_check(tmp_path: Path, ruleset: Ruleset) -> None:
@@ -158,6 +199,13 @@ def test_the_commands_answer_quote_and_check(tmp_path: Path, ruleset: Ruleset) -
     assert account["account"]["now"] == NOW
     block = run(app, ["context", "市场预算", "--store", store, "--at", NOW, "--budget", "100"])
     assert "8万元" in block.stdout
+    again = tmp_path / "turns.jsonl"
+    again.write_text(
+        '{"text": "截至日预算8万元", "said_at": "2026-03-02T10:00:00+08:00", "entity": "client"}\n', "utf-8"
+    )
+    other = str(tmp_path / "other.db")
+    (receipt,) = map(json.loads, run(app, ["observe", str(again), "--store", other, "--readback"]).stdout.splitlines())
+    assert any("unreadable" in each for each in receipt["unread"])
     checked = run(app, ["check", "readback", "--store", store, "--at", NOW])
     assert checked.exit_code == 0
     assert "3 of 3" in checked.stdout
