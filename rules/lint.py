@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 
 from ..rulefile import Problem
-from .checks import captures, examples, header, reading, tables, words
+from .checks import captures, examples, header, lasting, reading, tables, words
 from .checks.base import Found, LintCheck
 from .checks.examples import READS, is_negative
 from .load import survey
@@ -34,6 +34,7 @@ CHECKS: tuple[LintCheck, ...] = (
     captures.EqualPriority(), captures.OverlapDiffers(), captures.ShadowedTrigger(), captures.UnreachableCondition(),
     words.OneCharacterTrigger(), words.FullWidthSign(), words.LostZeros(),
     tables.NoCatchAll(), tables.NeverReached(), tables.DoesNotCompile(), tables.EngineLimits(),
+    lasting.UnknownClass(), lasting.IdleGrace(), lasting.SecondBudget(),
 )  # fmt: skip
 
 

@@ -118,6 +118,11 @@ def references(data: dict[str, Any]) -> Iterator[Reference]:
         yield from ((("labels", index), "vocabulary", str(name)) for index, name in enumerate(_listed(data, "labels")))
     if kind in ("capture", "induction") and isinstance(data.get("slot"), str):
         yield ("slot",), "slot", data["slot"]
+    if kind == "forgetting":
+        terms = data.get("ends")
+        for index, term in enumerate(terms if isinstance(terms, list) else ()):
+            for name in _listed(term, "slot"):
+                yield ("ends", index, "slot"), "slot", name
     if kind == "policy":
         rows = data.get("rows")
         for index, row in enumerate(rows if isinstance(rows, list) else ()):

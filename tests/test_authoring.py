@@ -53,6 +53,11 @@ FILLED = {
         "word": "zorkmids", "5 of the word": "we have 5 zorkmids", "5": "5", "12 of the word": "we have 12 zorkmids",
         "12": "12", "the word without a number": "zorkmids are rare", "a number with another word": "see you",
     },
+    "induction": {
+        "a wish": "I'd like a window seat.", "一个愿望": "我要靠窗的座位。", "另一个愿望": "我要安静的房间。",
+    },
+    "retention": {"P5Y": "P5Y"},
+    "forgetting": {"P180D": "P180D"},
     "policy": {
         "why": "The desk decides on doubtful fees.", "what the case is": "a doubtful fee",
         "another value of it": "a doubtful change", "asked for": "a question",
@@ -75,8 +80,8 @@ def filled(path: Path, kind: str) -> None:
 @pytest.mark.parametrize("kind", sorted(FILLED))
 def test_a_scaffold_passes_lint_and_its_tests_once_it_is_filled_in(tmp_path: Path, kind: str) -> None:
     name = {"slot": "slot.escrow_fee", "policy": "policy.escrow_fee"}.get(kind, f"{kind}.escrow_fee")
-    made = new(kind, name, tmp_path)
-    if kind in ("capture", "policy"):
+    made = new(kind, name, tmp_path, "preference" if kind == "induction" else None)
+    if kind in ("capture", "policy", "forgetting"):
         filled(new("slot", "slot.escrow_fee", tmp_path), "slot")
     if kind == "slot":
         filled(new("capture", "capture.escrow_fee", tmp_path), "capture")
@@ -87,11 +92,11 @@ def test_a_scaffold_passes_lint_and_its_tests_once_it_is_filled_in(tmp_path: Pat
     assert [str(problem) for problem in problems if problem.file == str(made)] == []
     report = check(ruleset, Memory.rehearsal(ruleset=ruleset).trial, rule=name)
     assert [str(problem) for problem in report.problems] == []
-    assert report.passed == (0 if kind == "vocabulary" else 4)
+    assert report.passed == (0 if kind in ("forgetting", "retention", "vocabulary") else 4)
 
 
-def test_every_kind_but_the_rarest_has_a_scaffold() -> None:
-    assert set(kinds()) == set(FILLED) <= set(KINDS)
+def test_every_kind_has_a_scaffold() -> None:
+    assert set(kinds()) == set(FILLED) == set(KINDS)
 
 
 @pytest.mark.parametrize(

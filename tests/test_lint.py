@@ -50,6 +50,8 @@ BASE = {
     "grammar": "kind: grammar\nid: fruit.en\nproductions:\n  counted: {sequence: [number n, apples], kind: number}\n"
     + HEAD
     + GATED.replace("small_talk", "'5'"),
+    "retention": "kind: retention\nid: retention.core\nclasses: {client-record-7y: P7Y}\n" + HEAD,
+    "forgetting": "kind: forgetting\nid: forgetting.core\n" + HEAD,
     "cue": "kind: cue\nid: cue.negation\ncategory: negation\ndirection: forward\nwords: [not, 不是]\n" + HEAD
     + GATED.replace("expect: small_talk", "covers: '5'").replace("expect", "covers"),
 }  # fmt: skip

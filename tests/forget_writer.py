@@ -1,0 +1,54 @@
+"""The forgetter that test_forgetting_crash.py kills: forgets a few items at a time until nothing is due.
+
+It forks once per line "DAY" on standard input, so that rules are loaded once for all rounds. Prints "pid N" of each
+child, "did A D" after each step (archived, deleted), "done" when nothing is left, and "gone" when the child is gone.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from datetime import datetime
+from pathlib import Path
+
+from recordari.memory import Memory
+from recordari.rules.load import load
+from recordari.rules.ruleset import Ruleset
+from recordari.settings import Settings
+
+STEP = 3  # items in one step
+
+
+def child(path: str, day: str, ruleset: Ruleset, settings: Settings) -> None:
+    memory = Memory.open(path, ruleset=ruleset, ner=False, settings=settings)
+    more = True
+    while more:
+        done = memory.forget(at=datetime.fromisoformat(f"{day}T00:00:00+00:00"), limit=STEP)
+        os.write(1, f"did {len(done.archived)} {len(done.deleted)}\n".encode())
+        more = done.more
+    memory.close()
+    os.write(1, b"done\n")
+
+
+def main() -> None:
+    path, rules = sys.argv[1:]
+    ruleset = load([Path(rules)])
+    Memory.open(path, ruleset=ruleset, ner=False).close()
+    settings = Settings()
+    gc.freeze()
+    os.write(1, b"ready\n")
+    for line in sys.stdin:
+        pid = os.fork()
+        if pid == 0:
+            try:
+                child(path, line.strip(), ruleset, settings)
+            finally:
+                os._exit(1)
+        os.write(1, f"pid {pid}\n".encode())
+        os.waitpid(pid, 0)
+        os.write(1, b"gone\n")
+
+
+if __name__ == "__main__":
+    main()
