@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ..extractors.text import normalize
 from ..model import Decision, Known, MemoryItem, Turn
 from .question import QuestionBook
 from .rank import Hit, Recalled
@@ -17,6 +18,7 @@ from .rank import Hit, Recalled
 Counter = Callable[[str], int]
 Why = Literal["budget", "contradicts", "not needed"]
 _WIDE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
+_HAN_GAP = re.compile(r"(?<=[\u3400-\u9fff]) (?=[\u3400-\u9fff])")
 _WORD = re.compile(r"[^\W_]+|[^\w\s]|_")
 
 
@@ -139,7 +141,7 @@ class _Say:
     def line(self, item: MemoryItem, decision: tuple[str, int] | None) -> Line:
         """A sentence as quoted data: on one line, its quotes escaped, with its day."""
         said = item.sentence or item.canonical
-        marked = any(pattern.search(said) for pattern in self._instructions)
+        marked = self.looks_ordered(said)
         day = item.said_at.date().isoformat()
         text = f"- {self._text('marked')} " if marked else "- "
         text += quoted(said)
@@ -148,6 +150,18 @@ class _Say:
         if item.status != "current":
             text += f" ({item.status})"
         return Line(text, item.id, item.version, decision, marked)
+
+    def looks_ordered(self, said: str) -> bool:
+        """True for text that looks like an instruction, however it is written: in wide letters, in the other script,
+        with invisible characters or spaces in between."""
+        for text in {
+            visible(said),
+            visible(said, between=" "),
+        }:  # what does not show may stand within words or for a space
+            plain = _HAN_GAP.sub("", " ".join(normalize(text).lower.split()))
+            if any(pattern.search(plain) for pattern in self._instructions):
+                return True
+        return False
 
     def contradicted(self, left_out: Iterable[LeftOut]) -> str:
         """The line that names what the current turn contradicts; empty when that is nothing."""
@@ -161,5 +175,9 @@ class _Say:
 
 def quoted(text: str) -> str:
     """Text in quotes that it cannot leave: one line, quotes escaped, invisible characters out."""
-    shown = "".join(char for char in text if unicodedata.category(char) not in {"Cf", "Cs", "Co"})
-    return json.dumps(" ".join(shown.split()), ensure_ascii=False)
+    return json.dumps(" ".join(visible(text).split()), ensure_ascii=False)
+
+
+def visible(text: str, between: str = "") -> str:
+    """Text without what does not show: marks of direction, zero-width characters, tags, halves of pairs."""
+    return "".join(between if unicodedata.category(char) in {"Cf", "Cs", "Co"} else char for char in text)
