@@ -28,7 +28,7 @@ class UnknownClass(LintCheck):
         named: list[tuple[tuple[str | int, ...], str]] = []
         if isinstance(rule, ForgettingFile):
             named = [(("grace", name), name) for name in rule.grace]
-        elif isinstance(rule, SlotFile):
+        elif isinstance(rule, SlotFile) and rule.keeps == "memory":
             named = [(("retention",), rule.retention)]
         for path, name in named:
             if name not in spans:
