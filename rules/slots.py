@@ -109,10 +109,16 @@ class SlotFile(RuleFile):
     equality: Literal["value", "topic"] = Field("value", description="topic: one label and one polarity are one fact.")
     labels: list[str] = Field(default_factory=list, description="Label lexicons (vocabulary ids) of its qualifiers.")
     importance: float = Field(
-        0.5, ge=0, le=1, description="How much it matters, 0 to 1; for readers, no decision weighs it."
+        0.5,
+        ge=0,
+        le=1,
+        description="How much it matters, 0 to 1: to the order of answers, and to what is forgotten first.",
     )
     ttl: str | None = Field(
-        None, description="ISO 8601 duration, days to years; none: until it is changed.", pattern=r"^P\d+[DWMY]$"
+        None,
+        description="ISO 8601 duration, days to years: how long a value stands unless said again; none: as forgetting "
+        "files say.",
+        pattern=r"^P\d+[DWMY]$",
     )
     retention: str = Field(
         "client-record-7y", description="Retention class; for whoever erases, nothing expires by it."
