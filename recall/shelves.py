@@ -30,8 +30,15 @@ _KEPT = 256  # conversations in a process; the one not looked at for longest lea
 _PUT = """
 local mark = tonumber(redis.call('GET', KEYS[3]) or '-1')
 if mark > tonumber(ARGV[1]) then return 0 end
-redis.call('DEL', KEYS[1])
-for at = 5, #ARGV, 2 do redis.call('ZADD', KEYS[1], ARGV[at], ARGV[at + 1]) end
+local after = tonumber(ARGV[5])
+if after < 0 then
+  redis.call('DEL', KEYS[1])
+else
+  local last = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')
+  if #last == 0 or tonumber(last[2]) < after then return 2 end
+end
+for at = 7, #ARGV, 2 do redis.call('ZADD', KEYS[1], ARGV[at], ARGV[at + 1]) end
+redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1 - tonumber(ARGV[6]))
 redis.call('SET', KEYS[2], ARGV[2], 'EX', ARGV[3])
 redis.call('EXPIRE', KEYS[1], ARGV[3])
 redis.call('SADD', KEYS[4], ARGV[4])
@@ -56,8 +63,9 @@ class Shelf(Protocol):
     def get(self, secret: bytes, conversation: str) -> Talk | None:
         """What is kept of a conversation, at whatever state; None for nothing, or nothing that can be reached."""
 
-    def put(self, secret: bytes, conversation: str, talk: Talk) -> None:
-        """Keep a conversation, unless something was erased that ``talk`` does not know of."""
+    def put(self, secret: bytes, conversation: str, talk: Talk, after: int = -1) -> None:
+        """Keep a conversation, unless something was erased that ``talk`` does not know of; of the turns up to number
+        ``after`` it is known that they are kept already, if anything is."""
 
     def forget(self, secret: bytes, acts: int) -> bool:
         """Drop all of a namespace that was read before record ``acts``; False when it could not be reached."""
@@ -76,7 +84,7 @@ class InProcess:
             self._kept.move_to_end((secret, conversation))
         return found
 
-    def put(self, secret: bytes, conversation: str, talk: Talk) -> None:
+    def put(self, secret: bytes, conversation: str, talk: Talk, after: int = -1) -> None:
         """See Shelf."""
         self._kept[secret, conversation] = talk
         self._kept.move_to_end((secret, conversation))
@@ -128,15 +136,18 @@ class InValkey:
             return None
         return _read(found[0], found[1])
 
-    def put(self, secret: bytes, conversation: str, talk: Talk) -> None:
+    def put(self, secret: bytes, conversation: str, talk: Talk, after: int = -1) -> None:
         """See Shelf."""
         prefix = _prefix(secret)
         keys = [f"{prefix}{conversation}:turns", f"{prefix}{conversation}:state", f"{prefix}mark", f"{prefix}all"]
         members: list[Any] = []
         for turn in talk.turns:
-            members += [turn.ordinal, _turn(turn)]
-        given: list[Any] = [talk.acts, _state(talk), self._seconds, conversation, *members]
-        self._reached(lambda: self._put(keys=keys, args=given))
+            if turn.ordinal > after:
+                members += [turn.ordinal, _turn(turn)]
+        kept = len(talk.turns)
+        given: list[Any] = [talk.acts, _state(talk), self._seconds, conversation, after, kept, *members]
+        if self._reached(lambda: self._put(keys=keys, args=given)) == 2:  # less is there than was thought
+            self.put(secret, conversation, talk)
 
     def forget(self, secret: bytes, acts: int) -> bool:
         """See Shelf."""

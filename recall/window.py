@@ -101,21 +101,22 @@ class Windows:
         known = self._near.get(secret, conversation)
         if known is not None and known.head == head:
             return known
-        if self._shared is not None and (other := self._shared.get(secret, conversation)) is not None:
-            if other.head == head:
-                self._near.put(secret, conversation, other)
-                return other
-            known = other if known is None or other.head.version > known.head.version else known
+        if known is None and self._shared is not None:  # what is here already is sooner carried on than fetched
+            known = self._shared.get(secret, conversation)
+            if known is not None and known.head == head:
+                self._near.put(secret, conversation, known)
+                return known
         acts = last_act(tx)
         if known is not None and known.acts != acts:
             self.forget(secret, acts)
             known = None
         talk = carry_on(tx, known, conversation, kept, head) if known is not None else None
+        after = known.turns[-1].ordinal if known is not None and talk is not None else -1
         if talk is None:
             talk = read_talk(tx, conversation, kept, head, acts)
         self._near.put(secret, conversation, talk)
         if self._shared is not None:
-            self._shared.put(secret, conversation, talk)
+            self._shared.put(secret, conversation, talk, after)
         return talk
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, func, literal_column, select
+from sqlalchemy import bindparam, literal_column, select
 
 from ..model import MemoryItem, Turn
 from .codec import read_item, read_turn
@@ -29,17 +29,19 @@ _HEAD = Statement(
 )
 # Wordings add item versions like any write; every other act may take away what had been said.
 _LAST_ACT = Statement(
-    select(func.max(ACTS.c.seq)).where(
+    select(ACTS.c.seq)
+    .where(
         ACTS.c.namespace == bindparam("namespace"),
         ACTS.c.kind.not_in([literal_column("'rewrite'"), literal_column("'rewrite_refused'")]),
     )
+    .order_by(ACTS.c.seq.desc())
+    .limit(literal_column("1"))
+    .offset(literal_column("0"))  # see log.py
 )
 _TURNS = select(TURNS.c.body, TURNS.c.text).where(
     TURNS.c.namespace == bindparam("namespace"), TURNS.c.conversation == bindparam("conversation")
 )
-_LAST = Statement(
-    _TURNS.order_by(TURNS.c.ordinal.desc()).limit(bindparam("count")).offset(literal_column("0"))  # see log.py
-)
+_LAST = Statement(_TURNS.order_by(TURNS.c.ordinal.desc()).limit(bindparam("count")).offset(literal_column("0")))
 _SINCE = Statement(_TURNS.where(TURNS.c.ordinal > bindparam("after")).order_by(TURNS.c.ordinal))
 _ITEMS = Statement(
     select(ITEMS.c.item_id, ITEMS.c.body)
@@ -115,7 +117,7 @@ def head_of(tx: Reading) -> tuple[Head, bytes]:
 def last_act(tx: Reading) -> int:
     """The number of the last record that may have taken something away, -1 for none."""
     found = _LAST_ACT.first(tx.connection, namespace=tx.namespace)
-    return -1 if found is None or found[0] is None else int(found[0])
+    return -1 if found is None else int(found[0])
 
 
 def read_talk(tx: Reading, conversation: str, kept: int, head: Head, acts: int) -> Talk:
