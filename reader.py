@@ -222,17 +222,17 @@ class Reader:
 
     def review(self, *, entity: str | None = None) -> tuple[tuple[MemoryItem, Decision], ...]:
         """What waits for a person, oldest first, each with the decision that wrote it: what is held, and what a release
-        wrote that was rolled back (flag ``withdrawn_release``)."""
-        from .releases.acts import WITHDRAWN, flagged
+        wrote that was rolled back (flag ``withdrawn_release``), or a rule that was stopped (``rolled_back_rule``)."""
+        from .releases.acts import flagged
 
         with self.store.reading(self.namespace) as tx:
             held = [item for item in tx.items(entity=entity, history=True) if item.status == "held"]
-            left = [item for item, _ in flagged(tx) if entity in (None, item.entity)]
+            left = {item: flag for item, _, flag in flagged(tx) if entity in (None, item.entity)}
             waits = (*held, *left)
             decided = {item.id: d for item in waits for d in tx.decisions_touching(item.id) if d.item == item.id}
-            for item in left:
+            for item, flag in left.items():
                 if (wrote := decided.get(item.id)) is not None:
-                    decided[item.id] = wrote.model_copy(update={"flags": (*wrote.flags, WITHDRAWN)})
+                    decided[item.id] = wrote.model_copy(update={"flags": (*wrote.flags, flag)})
             return tuple((item, decided[item.id]) for item in waits if item.id in decided)
 
     # ------------------------------------------------------------ accounting for it
@@ -259,13 +259,14 @@ class Reader:
         ``public_key`` is a verifier line, PEM, or a file of either (default: the key beside the store, if any);
         ``witness`` a file of signed notes, ``actors`` a list of actors from outside. Nothing is made or changed.
         """
+        from .releases.checking import deviations
         from .trust.actors import read_actors
         from .trust.proof import verify_log
         from .trust.signing import trust_for
 
         trust = trust_for(self.store, self.namespace, self.settings, public_key, witness)
         keys = None if actors is None else [each.key for each in read_actors(actors)]
-        return verify_log(self.store, self.namespace, trust, self.ruleset, keys)
+        return verify_log(self.store, self.namespace, trust, self.ruleset, keys, released=deviations)
 
     def item(self, given: str) -> MemoryItem:
         """The newest version of an item by its id, or by the beginning of it that tables show."""

@@ -13,6 +13,9 @@ from ..store.reading import Reading
 
 WITHDRAWN = "withdrawn_release"
 """Flag of an item in review that a rolled back release wrote."""
+STOPPED = "rolled_back_rule"
+"""Flag of an item in review that a rule wrote which was stopped since."""
+FLAGS = {"rule_rollback": WITHDRAWN, "rule_override": STOPPED}
 
 
 def acts_of(log: Log, *kinds: str) -> Iterator[tuple[Record, Mapping[str, Any]]]:
@@ -27,17 +30,17 @@ def steps_of(log: Log) -> list[Step]:
     return [Step(record.seq, record.kind, InForce.read(record.content)) for record, _ in acts_of(log, *KINDS)]
 
 
-def flagged(tx: Reading) -> list[tuple[MemoryItem, int]]:
-    """Items that a withdrawn release wrote and nobody has settled since: no person edited them, they still hold; each
-    with the record of the rollback."""
-    by: dict[str, int] = {}
-    for record, _ in acts_of(tx.log, "rule_rollback"):
-        for item in record.content["review"]:
-            by.setdefault(str(item), record.seq)
-    found = ((tx.item(item), seq) for item, seq in by.items())
+def flagged(tx: Reading) -> list[tuple[MemoryItem, int, str]]:
+    """Items that a withdrawn release or a stopped rule wrote and nobody has settled since: no person edited them, they
+    still hold; each with the last record that withdrew it, and the flag that says why."""
+    by: dict[str, tuple[int, str]] = {}
+    for record, _ in acts_of(tx.log, *FLAGS):
+        for item in record.content.get("review", ()):
+            by[str(item)] = (record.seq, FLAGS[record.kind])
+    found = ((tx.item(item), *why) for item, why in by.items())
     return [
-        (item, seq)
-        for item, seq in found
+        (item, seq, flag)
+        for item, seq, flag in found
         if item is not None and item.status in ("current", "scheduled") and not _settled(tx, item.id, seq)
     ]
 

@@ -6,7 +6,7 @@ The log alone says what is in force: the last of these records has the whole of 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..audit.ledger import Ledger
 from ..audit.record import Entry, Record, read_record
+from ..audit.story import cue_rules
 from ..erasure.erasing import House
 from ..rulefile import RuleError
 from ..rules.compare import compare
@@ -25,10 +26,10 @@ from ..rules.release import (
     InForce,
     Stage,
     Step,
-    in_force_at,
     stables,
     stage_began,
     withdrawn,
+    withdrawn_since,
 )
 from ..rules.ruleset import Ruleset
 from ..rules.slotchange import Misfit, misfits
@@ -171,10 +172,12 @@ def publish(house: House, deed: Deed, ruleset: Ruleset, checks: Mapping[str, int
 
 
 def promote(
-    house: House, deed: Deed, to: Literal["shadow", "canary", "stable"], gates: Gates, *, share: int | None = None
-) -> Done:
+    house: House, deed: Deed, to: Literal["shadow", "canary", "stable"], gates: Gates, *, share: int | None = None,
+    candidate: str | None = None,
+) -> Done:  # fmt: skip
     """Take the candidate one step on: into the shadow, to ``share`` of ten thousand entities, or to all.
 
+    ``candidate`` is the beginning of the digest that was looked at: another may have been published meanwhile.
     GateShut with everything that its gate asks and it has not shown.
     """
     with _writing(house, deed) as (tx, act):
@@ -182,6 +185,8 @@ def promote(
         now = in_force(tx.log, house.namespace)
         if now.candidate is None:
             raise ReleaseError("there is no candidate. `recordari rules publish` makes one")
+        if candidate is not None and (len(candidate) < SHORTEST or not now.candidate.startswith(candidate)):
+            raise ReleaseError(f"the candidate is {short(now.candidate)}, not {candidate}. Look at it first")
         threshold = _next_share(now, to, share)
         compared, phantoms = seen_in_shadow(tx.log, house.namespace, steps)
         parted = len({(each.content["turn_id"], each.content["number"]) for each in phantoms})
@@ -234,6 +239,8 @@ def override(house: House, deed: Deed, rule: str) -> Done:
                 continue
             if found.files[rule].kind == "slot":  # its items would stand where nothing is known of them
                 raise ReleaseError(f"{rule} is a slot and may have items. Stop the captures that fill it")
+            if found.files[rule].kind == "policy":  # a turn that no row decides cannot be taken at all
+                raise ReleaseError(f"{rule} is a decision table. Publish a set in which it decides otherwise")
             try:
                 sources = {name: text for name, text in found.sources.items() if name != rule}
                 without = Ruleset.from_sources(sources, digest_of(sources))
@@ -249,7 +256,10 @@ def override(house: House, deed: Deed, rule: str) -> Done:
             now, stable=changed.get(now.stable or "", now.stable),
             candidate=changed.get(now.candidate or "", now.candidate),
         )  # fmt: skip
-        return _note(house, tx, act, "rule_override", deed, after, {"rule": rule, "sets": changed})
+        if after.candidate == after.stable:  # the rule was all that they differed in
+            after = InForce(after.stable)
+        stopped = {"rule": rule, "sets": changed, "review": written_by(tx, rule)}
+        return _note(house, tx, act, "rule_override", deed, after, stopped)
 
 
 def rollback(house: House, deed: Deed, digest: str) -> Done:
@@ -267,7 +277,8 @@ def rollback(house: House, deed: Deed, digest: str) -> Done:
             raise ReleaseError(f"{short(found[0])} decides for all already")
         _stored(tx, found[0])
         gone = withdrawn(steps, found[0])
-        told = {"digest": found[0], "withdrawn": list(gone), "review": written_under(tx, gone)}
+        left = written_under(tx, gone, withdrawn_since(steps, found[0]))
+        told = {"digest": found[0], "withdrawn": list(gone), "review": left}
         return _note(house, tx, act, "rule_rollback", deed, InForce(found[0]), told)
 
 
@@ -297,15 +308,32 @@ def short(digest: str | None) -> str:
 
 
 # ---------------------------------------------------------------- what was done, and what is to be looked at
-def written_under(tx: Reading, digests: Sequence[str]) -> list[str]:
+def written_under(tx: Reading, digests: Sequence[str], since: int = 0) -> list[str]:
     """Ids of the items of which a decision with one of these sets wrote a version, in the order of the log."""
+    return _written(tx, since, digests, lambda content: content.get("ruleset") in digests)
+
+
+def written_by(tx: Reading, rule: str) -> list[str]:
+    """Ids of the items of which a decision wrote a version that a rule, or a part of it, captured, decided or cued."""
+
+    def rested(content: Mapping[str, Any]) -> bool:
+        refs = (content.get("capture"), content.get("rule"), *cue_rules(content.get("cues") or ()))
+        names = (str(ref).partition("@")[0] for ref in refs)
+        return any(name == rule or name.startswith(f"{rule}.") for name in names)
+
+    return _written(tx, 0, [rule], rested)
+
+
+def _written(
+    tx: Reading, since: int, signs: Sequence[str], concerns: Callable[[Mapping[str, Any]], bool]
+) -> list[str]:  # fmt: skip
+    """Items written by the decisions that ``concerns`` picks; only records with one of the ``signs`` are read."""
     found: dict[str, None] = {}
-    if digests:
-        for row in tx.log.read(tx.namespace):
-            if '"written"' in row.record and any(digest in row.record for digest in digests):
-                content = read_record(row.record).content
-                if content.get("ruleset") in digests:
-                    found |= dict.fromkeys(str(each).rpartition("/")[0] for each in content["written"])
+    for row in tx.log.read(tx.namespace, since) if signs else ():
+        if '"written"' in row.record and any(sign in row.record for sign in signs):
+            content = read_record(row.record).content
+            if concerns(content):
+                found |= dict.fromkeys(str(each).rpartition("/")[0] for each in content.get("written", ()))
     return list(found)
 
 
@@ -334,7 +362,10 @@ def status(house: House, *, samples: int = 5) -> dict[str, Any]:
                 "samples": [_sample(tx, record) for record in phantoms[-samples:]] if samples else [],
             },
             "history": history,
-            "review": [{"item": item.id, "version": item.version, "record": seq} for item, seq in flagged(tx)],
+            "review": [
+                {"item": item.id, "version": item.version, "record": seq, "flag": flag}
+                for item, seq, flag in flagged(tx)
+            ],
         }  # fmt: skip
 
 
@@ -353,9 +384,3 @@ def _sample(tx: Reading, record: Record) -> dict[str, Any]:
 
 def _who(record: Record, content: Mapping[str, Any]) -> str:
     return record.signed.key[:8] if record.signed is not None else str(content.get("actor", ""))
-
-
-def explains(steps: Sequence[Step], namespace: str, seq: int, entity: str, ruleset: str) -> bool:
-    """Whether a decision was taken with the set that was in force for its entity at its place in the log."""
-    pick = in_force_at(steps, seq).pick(namespace, entity)
-    return pick is None or pick.digest == ruleset

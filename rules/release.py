@@ -124,14 +124,25 @@ def stage_began(steps: Sequence[Step]) -> int:
 def withdrawn(steps: Sequence[Step], to: str) -> tuple[str, ...]:
     """The sets that decided since ``to`` did alone, and are withdrawn when it is made stable again; those of earlier
     rollbacks are not among them."""
+    found = (digest for step in steps[_alone(steps, to) :] for digest in step.after.deciding())
+    return tuple(dict.fromkeys(digest for digest in found if digest != to))
+
+
+def withdrawn_since(steps: Sequence[Step], to: str) -> int:
+    """The record from which on those sets have decided; what they wrote before was withdrawn by an earlier rollback."""
+    first = _alone(steps, to)
+    return steps[first].seq if first < len(steps) else 0
+
+
+def _alone(steps: Sequence[Step], to: str) -> int:
+    """The step at which a set began to be stable for the last time; past the end when it never was."""
     ran = [number for number, step in enumerate(steps) if step.after.stable == to]
     if not ran:
-        return ()
+        return len(steps)
     first = ran[-1]
     while first > 0 and steps[first].kind != "rule_rollback" and steps[first - 1].after.stable == to:
         first -= 1
-    found = (digest for step in steps[first:] for digest in step.after.deciding())
-    return tuple(dict.fromkeys(digest for digest in found if digest != to))
+    return first
 
 
 def stables(steps: Sequence[Step]) -> Iterator[str]:

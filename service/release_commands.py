@@ -45,6 +45,10 @@ def promote(
     percent: Annotated[
         float | None, typer.Option("--percent", help="With canary: how many of a hundred entities, to two decimals.")
     ] = None,
+    candidate: Annotated[
+        str | None,
+        typer.Option("--candidate", help="Only if this is the candidate, by the first characters of its digest."),
+    ] = None,
     gates: Annotated[
         Path | None,
         typer.Option("--gates", help="File that says what must have been shown (default: the shipped one)."),
@@ -60,7 +64,7 @@ def promote(
     if percent is not None and abs(percent * 100 - round(percent * 100)) > 1e-6:
         typer.echo(f"--percent {percent}: two decimals at most", err=True)
         raise typer.Exit(WRONG_USE)
-    raise typer.Exit(work(to, share, gates, store, namespace, actor, why, as_json=json))
+    raise typer.Exit(work(to, share, candidate, gates, store, namespace, actor, why, as_json=json))
 
 
 @releases.command()

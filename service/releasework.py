@@ -124,8 +124,8 @@ def checked(ruleset: Ruleset, name: str, *, packs: bool, tests: Tests) -> dict[s
 
 
 def promote(
-    to: Literal["shadow", "canary", "stable"], share: int | None, gates: Path | None, store: str | None,
-    namespace: str | None, actor: str, why: str, *, as_json: bool,
+    to: Literal["shadow", "canary", "stable"], share: int | None, candidate: str | None, gates: Path | None,
+    store: str | None, namespace: str | None, actor: str, why: str, *, as_json: bool,
 ) -> int:  # fmt: skip
     """Take the candidate on."""
     from ..releases.releasing import Deed
@@ -138,7 +138,7 @@ def promote(
         print(wrong, file=sys.stderr)
         return UNREADABLE
     with _house(store, namespace) as house:
-        return _taken(lambda: step(house, Deed(actor, why), to, asked, share=share), as_json)
+        return _taken(lambda: step(house, Deed(actor, why), to, asked, share=share, candidate=candidate), as_json)
 
 
 def override(rule: str, store: str | None, namespace: str | None, actor: str, why: str, *, as_json: bool) -> int:
@@ -189,5 +189,5 @@ def status(store: str | None, namespace: str | None, samples: int, *, as_json: b
         print(f"record {each['seq']} {each['at']} {each['kind']} by {each['who']}: {each['why']}")
         print(f"      stable {short(now.get('stable'))}, candidate {_candidate(now)}")
     if found["review"]:
-        print(f"{len(found['review'])} items of withdrawn releases wait in `recordari review`")
+        print(f"{len(found['review'])} items of withdrawn releases and stopped rules wait in `recordari review`")
     return 0

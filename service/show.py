@@ -14,7 +14,7 @@ from rich.text import Text
 from ..audit.report import Report
 from ..intake import Incoming
 from ..model import Decision, MemoryItem, Receipt, Refused, Scan
-from ..releases.acts import WITHDRAWN
+from ..releases.acts import STOPPED, WITHDRAWN
 from .batch import item_fields
 from .streams import emit
 
@@ -116,8 +116,9 @@ def show_review(waiting: Sequence[tuple[MemoryItem, Decision]], *, as_json: bool
         console.print(Text.assemble((f"{item.id[:12]} v{item.version}", "bold"), f"  {item.entity}: {item.sentence}"))
         console.print(Text(f"    said by {item.asserted_by}, {day(item.said_at)}: {item.surface}", "dim"))
         console.print(decision_line(decision))
-        if WITHDRAWN in decision.flags:
-            console.print(Text("    a release that was rolled back wrote it: confirm, correct or reject it", "magenta"))
+        wrote = {WITHDRAWN: "a release that was rolled back", STOPPED: "a rule that was stopped"}
+        for flag in (each for each in wrote if each in decision.flags):
+            console.print(Text(f"    {wrote[flag]} wrote it: confirm, correct or reject it", "magenta"))
 
 
 def show_edit(receipt: Receipt, *, as_json: bool = False) -> None:

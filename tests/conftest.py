@@ -99,6 +99,30 @@ def ruleset() -> Ruleset:
     return load()
 
 
+WAGER = """id: capture.wager
+version: 1
+kind: capture
+status: active
+title: {en: Wager, zh: 赌注}
+owner: test
+rationale: A word that no shipped rule knows.
+slot: budget
+language: any
+priority: 70
+trigger: {words: [wager], place: around}
+when:
+  - value: {kind: [money, number]}
+"""
+
+
+@pytest.fixture(scope="session")
+def wager(tmp_path_factory: pytest.TempPathFactory) -> Ruleset:
+    """The shipped rules and one more: wagers are budgets."""
+    folder = tmp_path_factory.mktemp("wager")
+    (folder / "wager.yaml").write_text(WAGER)
+    return load([folder])
+
+
 @pytest.fixture
 def memory(place: str, ruleset: Ruleset) -> Iterator[Memory]:
     """A memory over each kind of store, without name models."""

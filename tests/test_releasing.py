@@ -20,20 +20,6 @@ from recordari.trust.actors import ActorError, add_actor, key_file
 AT = "2026-03-18T10:00:00+08:00"
 OPEN = Gates()
 CLEAN = {"lint": 0, "lock": 0, "tests": 0}
-WAGER = """id: capture.wager
-version: 1
-kind: capture
-status: active
-title: {en: Wager, zh: 赌注}
-owner: test
-rationale: A word that no shipped rule knows.
-slot: budget
-language: any
-priority: 70
-trigger: {words: [wager], place: around}
-when:
-  - value: {kind: [money, number]}
-"""
 SLOT = """id: slot.budget
 version: 99
 kind: slot
@@ -50,14 +36,6 @@ family: money
 say: {zh: "{entity}的预算为{value}。", en: "{entity}: the budget is {value}."}
 asked_as: {zh: [预算是多少], en: [what is the budget]}
 """
-
-
-@pytest.fixture(scope="session")
-def wager(tmp_path_factory: pytest.TempPathFactory) -> Ruleset:
-    """The shipped rules and one more."""
-    folder = tmp_path_factory.mktemp("wager")
-    (folder / "wager.yaml").write_text(WAGER)
-    return load([folder])
 
 
 def house(memory: Memory) -> House:

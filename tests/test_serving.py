@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,39 +12,20 @@ import pytest
 
 from recordari.erasure.erasing import House
 from recordari.memory import Memory
-from recordari.releases import releasing, serving
+from recordari.releases import proving, releasing, serving
+from recordari.releases.checking import deviation
 from recordari.releases.releasing import Deed
-from recordari.rules.load import load
-from recordari.rules.promotion import Gates
-from recordari.rules.release import bucket
+from recordari.rules.load import build, digest_of, following
+from recordari.rules.promotion import Gate, Gates
+from recordari.rules.release import InForce, bucket
 from recordari.rules.ruleset import Ruleset
+from recordari.service import forgery
 from recordari.service.forgery import superuser
 
 AT = "2026-03-18T10:00:00+08:00"
 OPEN = Gates()
 CLEAN = {"lint": 0, "lock": 0, "tests": 0}
 DEED = Deed("ines", "a new word")
-WAGER = """id: capture.wager
-version: 1
-kind: capture
-status: active
-title: {en: Wager, zh: 赌注}
-owner: test
-rationale: A word that no shipped rule knows.
-slot: budget
-language: any
-priority: 70
-trigger: {words: [wager], place: around}
-when:
-  - value: {kind: [money, number]}
-"""
-
-
-@pytest.fixture(scope="session")
-def wager(tmp_path_factory: pytest.TempPathFactory) -> Ruleset:
-    folder = tmp_path_factory.mktemp("wager")
-    (folder / "wager.yaml").write_text(WAGER)
-    return load([folder])
 
 
 @pytest.fixture
@@ -83,12 +65,6 @@ def test_a_canary_decides_for_its_buckets_only_and_says_so(memory: Memory, house
     assert (refused.bucket, refused.threshold) == (bucket(wager.digest, "default", other), 1_000)
     assert budgets(memory, one) == ["500 USD"]
     assert budgets(memory, other) == []
-    with memory.store.reading(memory.namespace) as tx:
-        steps = releasing.steps_of(tx.log)
-        for entity, turn in ((one, "t-1"), (other, "t-2")):
-            for decision, seq in zip(tx.decisions(turn), tx.decision_seqs(turn), strict=True):
-                assert releasing.explains(steps, "default", seq, entity, decision.ruleset)
-                assert not releasing.explains(steps, "default", seq, entity, "f" * 64)
     assert memory.verify().ok
     assert [each.ok for each in memory.replay()] == [True, True]
 
@@ -186,7 +162,9 @@ def test_a_set_that_cannot_be_used_leaves_the_old_one_in_force_and_is_told_again
         where = House(memory.store, memory.namespace, memory.settings, memory.signer)
         releasing.publish(where, DEED, wager, CLEAN)
         with superuser(tmp_path / "m.db") as database:
-            sources = json.dumps({**wager.sources, "capture.wager": WAGER.replace("budget", "nowhere")})
+            sources = json.dumps(
+                {**wager.sources, "capture.wager": wager.sources["capture.wager"].replace("budget", "nowhere")}
+            )
             database.execute("UPDATE rulesets SET sources = ? WHERE digest = ?", (sources, wager.digest))
         releasing.promote(where, DEED, "stable", OPEN)
         monkeypatch.setattr(serving, "REPEAT", 0.0)
@@ -240,3 +218,216 @@ def test_a_rehearsal_follows_no_release(ruleset: Ruleset) -> None:
     one = Memory.rehearsal(ruleset=ruleset, ner=False)
     with one.store.writing(one.namespace) as tx:
         assert one.serving.refresh(tx) == 0
+
+
+# ---------------------------------------------------------------- what others and bad luck can do
+def test_items_of_a_stopped_rule_wait_for_review_and_those_of_others_do_not(
+    memory: Memory, house: House, wager: Ruleset
+) -> None:
+    releasing.publish(house, DEED, wager, CLEAN)
+    releasing.promote(house, DEED, "stable", OPEN)
+    bet(memory, "client-1", "t-1")
+    item = memory.items(principal="client-1")[0]
+    done = releasing.override(house, DEED, "capture.wager")
+    assert done.told["review"] == [item.id]
+    assert done.after.stable == memory.ruleset.digest  # without the rule it is the first set again
+    assert [(found.id, "rolled_back_rule" in decision.flags) for found, decision in memory.review()] == [
+        (item.id, True)
+    ]
+    assert [(each["item"], each["flag"]) for each in releasing.status(house)["review"]] == [
+        (item.id, "rolled_back_rule")
+    ]
+    memory.reject(item.id, actor="ines", seen_version=item.version)
+    assert memory.review() == ()
+
+
+def test_a_decision_table_is_not_stopped(house: House) -> None:
+    with pytest.raises(releasing.ReleaseError, match="a decision table"):
+        releasing.override(house, DEED, "policy.core")
+
+
+def test_a_second_rollback_lists_what_was_written_since_the_first(memory: Memory, house: House, wager: Ruleset) -> None:
+    listed = []
+    for turn in ("t-1", "t-2"):
+        releasing.publish(house, DEED, wager, CLEAN)
+        releasing.promote(house, DEED, "stable", OPEN)
+        bet(memory, f"client-{turn}", turn)
+        listed.append(releasing.rollback(house, DEED, memory.ruleset.digest).told["review"])
+    assert [len(each) for each in listed] == [1, 1]
+    assert listed[0] != listed[1]
+
+
+def test_who_looked_at_another_candidate_does_not_promote_this_one(house: House, wager: Ruleset) -> None:
+    releasing.publish(house, DEED, wager, CLEAN)
+    with pytest.raises(releasing.ReleaseError, match="Look at it first"):
+        releasing.promote(house, Deed("otto", "looked"), "stable", OPEN, candidate="f" * 12)
+    with pytest.raises(releasing.ReleaseError, match="Look at it first"):
+        releasing.promote(house, Deed("otto", "looked"), "stable", OPEN, candidate=wager.digest[:2])
+    assert releasing.promote(house, Deed("otto", "looked"), "stable", OPEN, candidate=wager.digest[:12]).after.stable
+
+
+def test_a_promotion_between_scan_and_lock_decides_the_turn(
+    memory: Memory, house: House, wager: Ruleset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    releasing.publish(house, DEED, wager, CLEAN)
+    scan, promoted = memory.scan, []
+
+    def slow(incoming: Any) -> Any:
+        found = scan(incoming)
+        if not promoted:
+            promoted.append(releasing.promote(house, DEED, "stable", OPEN))
+        return found
+
+    monkeypatch.setattr(memory, "scan", slow)
+    decision = bet(memory, "client-1", "t-1").decisions[0]
+    assert (decision.slot, decision.ruleset) == ("budget", wager.digest)
+
+
+def test_a_turn_without_an_entity_is_in_no_canary(memory: Memory, house: House, wager: Ruleset) -> None:
+    releasing.publish(house, DEED, wager, CLEAN)
+    releasing.promote(house, DEED, "canary", OPEN, share=10_000)
+    decision = memory.observe("The wager is $500.", said_at=AT, turn_id="t-1").decisions[0]
+    assert (decision.ruleset, decision.bucket, decision.threshold) == (memory.ruleset.digest, None, None)
+    assert bet(memory, "client-1", "t-2").decisions[0].ruleset == wager.digest
+    assert memory.verify().ok
+
+
+def test_a_shadow_that_cannot_be_used_keeps_nothing_from_being_remembered_and_counts_as_differing(
+    tmp_path: Path, ruleset: Ruleset, wager: Ruleset, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Memory.open(tmp_path / "m.db", ruleset=ruleset, ner=False) as memory:
+        memory.observe("我们的预算是8万元。", said_at=AT, entity="client-0")
+        where = House(memory.store, memory.namespace, memory.settings, memory.signer)
+        releasing.publish(where, DEED, wager, CLEAN)
+        releasing.promote(where, DEED, "shadow", OPEN)
+        with superuser(tmp_path / "m.db") as database:
+            database.execute("UPDATE rulesets SET sources = '{}' WHERE digest = ?", (wager.digest,))
+        assert bet(memory, "client-1", "t-1").decisions[0].ruleset == ruleset.digest
+        assert [(each["what"], each["fault"]) for each in phantoms(memory)] == [("failed", "Unusable")]
+        assert "cannot be used" in caplog.text
+        with pytest.raises(releasing.GateShut, match="came out otherwise"):
+            releasing.promote(where, DEED, "stable", Gates(stable=Gate(disagreement=100)))
+
+
+def test_a_set_whose_compilation_ends_its_process_leaves_the_writer_alive(
+    memory: Memory, house: House, wager: Ruleset, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    releasing.publish(house, DEED, wager, CLEAN)
+    releasing.promote(house, DEED, "stable", OPEN)
+    monkeypatch.setenv("RECORDARI_CACHE", str(tmp_path / "new"))
+    monkeypatch.setattr(proving, "CHILD", (sys.executable, "-c", "import os; os.abort()"))
+    assert bet(memory, "client-1", "t-1").decisions[0].ruleset == memory.ruleset.digest
+    assert "ended a process by signal 6" in caplog.text
+    (finding,) = memory.verify().findings
+    assert (finding.code, "was in force for it" in finding.message) == ("release", True)
+
+
+def test_where_no_process_can_be_started_a_set_is_proved_in_this_one_and_that_is_told(
+    memory: Memory, house: House, wager: Ruleset, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    releasing.publish(house, DEED, wager, CLEAN)
+    releasing.promote(house, DEED, "stable", OPEN)
+    monkeypatch.setenv("RECORDARI_CACHE", str(tmp_path / "new"))
+    monkeypatch.setattr(proving, "CHILD", (str(tmp_path / "nothing"),))
+    assert bet(memory, "client-1", "t-1").decisions[0].ruleset == wager.digest
+    assert "is proved inside this process" in caplog.text
+
+
+def test_a_set_new_to_this_machine_is_proved_by_a_process_of_its_own(
+    wager: Ruleset, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("RECORDARI_CACHE", str(tmp_path / "new"))
+    proving.prove(wager.digest, wager.sources)
+    monkeypatch.setattr(proving, "CHILD", ("nothing",))
+    proving.prove(wager.digest, wager.sources)  # remembered
+    with pytest.raises(proving.NoChild):
+        proving.prove("f" * 64, wager.sources)
+
+
+def test_a_set_made_from_another_is_the_same_as_one_built_alone(ruleset: Ruleset, wager: Ruleset) -> None:
+    assert ruleset.extraction
+    made, alone = following(ruleset, wager.sources, wager.digest), build(wager.sources, wager.digest)
+    assert (made.digest, made.files, made.contents) == (alone.digest, alone.files, alone.contents)
+    assert made.extraction is ruleset.extraction
+    assert following(wager, ruleset.sources, ruleset.digest).files == build(ruleset.sources, ruleset.digest).files
+    with pytest.raises(ValueError, match="another digest"):
+        following(
+            ruleset,
+            {**wager.sources, "capture.wager": wager.sources["capture.wager"].replace("70", "71")},
+            wager.digest,
+        )
+    word = "kind: vocabulary"
+    name = next(each for each in sorted(ruleset.extraction.read) if word in ruleset.sources.get(each, ""))
+    version = ruleset.files[name].version
+    sources = {**ruleset.sources, name: ruleset.sources[name].replace(f"version: {version}", "version: 999", 1)}
+    assert following(ruleset, sources, digest_of(sources)).extraction is not ruleset.extraction
+
+
+def test_rules_given_to_a_process_that_do_not_decide_are_told_once_a_change(
+    tmp_path: Path, ruleset: Ruleset, wager: Ruleset, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Memory.open(tmp_path / "m.db", ruleset=ruleset, ner=False) as memory:
+        bet(memory, "client-1", "t-1")
+        where = House(memory.store, memory.namespace, memory.settings, memory.signer)
+        releasing.publish(where, DEED, wager, CLEAN)
+        releasing.promote(where, DEED, "stable", OPEN)
+        releasing.rollback(where, DEED, ruleset.digest)
+        with caplog.at_level(logging.WARNING):
+            bet(memory, "client-2", "t-2")
+    assert "decides here" not in caplog.text  # nobody named other rules
+    with Memory.open(tmp_path / "m.db", ruleset=wager, ner=False) as memory, caplog.at_level(logging.WARNING):
+        for turn in ("t-3", "t-4"):
+            assert bet(memory, "client-3", turn).decisions[0].ruleset == ruleset.digest
+    told = [each.message for each in caplog.records if "decides here" in each.message]
+    assert len(told) == 1
+    assert "wager.yaml" in told[0]
+    assert "rules publish" in told[0]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("ruleset", "f" * 64, "was in force for it"),
+        ("bucket", 17, "has the bucket 17"),
+        ("bucket", None, "has the bucket None"),
+        ("threshold", 9_999, "the canary was at 1000"),
+    ],
+)
+def test_a_forged_set_bucket_or_threshold_is_found(
+    tmp_path: Path, ruleset: Ruleset, wager: Ruleset, field: str, value: Any, told: str
+) -> None:
+    with Memory.open(tmp_path / "m.db", ruleset=ruleset, ner=False) as memory:
+        memory.observe("我们的预算是8万元。", said_at=AT, entity="client-0")
+        where = House(memory.store, memory.namespace, memory.settings, memory.signer)
+        releasing.publish(where, DEED, wager, CLEAN)
+        releasing.promote(where, DEED, "canary", OPEN, share=1_000)
+        bet(memory, "client-1", "t-1")
+        assert memory.verify().ok
+    with superuser(tmp_path / "m.db") as database:
+        forged = json.loads(forgery.records(database, "default")[-1])
+        forged["content"][field] = value
+        if value is None:
+            del forged["content"][field]
+        forgery.put(database, "default", forged["seq"], forgery.dump(forged))
+        forgery.refit(database, "default")
+    with Memory.open(tmp_path / "m.db", ruleset=ruleset, ner=False, read_only=True) as memory:
+        found = [each for each in memory.verify().findings if each.code == "release"]
+    assert told in found[0].message
+    assert found[0].seq == forged["seq"]
+
+
+def test_what_is_not_known_of_an_erased_turn_is_taken_as_written() -> None:
+    state = InForce("a" * 64, "b" * 64, "canary", 1_000, "b" * 64)
+
+    def said(**content: Any) -> list[str]:
+        return list(deviation(state, "default", None, content))
+
+    assert said(ruleset="b" * 64, bucket=999, threshold=1_000) == []
+    assert said(ruleset="a" * 64, bucket=1_000, threshold=1_000) == []
+    assert len(said(ruleset="b" * 64, bucket=1_000, threshold=1_000)) == 1
+    assert len(said(ruleset="b" * 64, bucket=999, threshold=2_000)) == 1
+    assert list(deviation(InForce("a" * 64), "default", None, {"ruleset": "a" * 64})) == []
+    assert len(list(deviation(InForce("a" * 64), "default", None, {"ruleset": "a" * 64, "bucket": 1}))) == 1
+    assert list(deviation(InForce(), "default", None, {"ruleset": "c" * 64})) == []

@@ -78,9 +78,10 @@ def explain_turn(store: Store, namespace: str, ruleset: Ruleset, turn_id: str, l
 
 # ---------------------------------------------------------------- proving
 def verify_log(
-    store: Store, namespace: str, trust: Trust, ruleset: Ruleset, actors: Sequence[str] | None = None
-) -> Report:
-    """The verification of a namespace with everything at hand."""
+    store: Store, namespace: str, trust: Trust, ruleset: Ruleset, actors: Sequence[str] | None = None,
+    *, released: Callable[[Reading], Iterable[Finding]],
+) -> Report:  # fmt: skip
+    """The verification of a namespace with everything at hand; ``released`` holds decisions against the releases."""
     found: list[Finding] = []
     with store.inspecting(namespace) as tx:
         report = verify(
@@ -94,6 +95,7 @@ def verify_log(
         checks: tuple[tuple[str, Callable[[], Iterable[Finding]]], ...] = (
             ("rule sets and runtimes", lambda: _grounds(tx, report.grounds, ruleset)),
             ("the search index", lambda: _index(tx)),
+            ("releases", lambda: released(tx)),
         )
         for what, check in checks:
             try:
