@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, delete, func, or_, select
+from sqlalchemy import Connection, and_, bindparam, delete, func, literal_column, or_, select
 
 from ..model import MemoryItem
 from .codec import read_item
@@ -56,10 +56,15 @@ _BY_NUMBER = (
     .where(_FIRST.c.namespace == bindparam("namespace"), _FIRST.c.row == bindparam("number"))
     .where(ITEMS.c.replaced_at.is_(None))
 )
-_ITEMS = Statement(_BY_NUMBER)
-_LIVE_ITEMS = Statement(
-    _BY_NUMBER.where(or_(ITEMS.c.status == bindparam("current"), ITEMS.c.status == bindparam("scheduled")))
+_BY_ROW = select(ITEMS.c.row, ITEMS.c.body).where(
+    ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.row == bindparam("number"), ITEMS.c.replaced_at.is_(None)
 )
+_IS_LIVE = or_(ITEMS.c.status == bindparam("current"), ITEMS.c.status == bindparam("scheduled"))
+# By the row of an item's only version, then by way of its first one to its newest.
+_NEWEST = (Statement(_BY_ROW.where(ITEMS.c.version == literal_column("1"))), Statement(_BY_NUMBER))
+_NEWEST_LIVE = (
+    Statement(_BY_ROW.where(ITEMS.c.version == literal_column("1"), _IS_LIVE)), Statement(_BY_NUMBER.where(_IS_LIVE))
+)  # fmt: skip
 _NONE: Mapping[int, MemoryItem] = {}
 LIVE = {"current": "current", "scheduled": "scheduled"}
 
@@ -204,9 +209,11 @@ def newest(
     only those that are true then, or will be. Those ``known`` are not read again."""
     asked = {"namespace": namespace} | ({} if history else LIVE)
     found = {number: known[number] for number in numbers if number in known}
-    missing = (number for number in numbers if number not in known)
-    rows = (_ITEMS if history else _LIVE_ITEMS).each(connection, "number", missing, **asked)
-    found |= {number: read_item(body) for number, body in rows}
+    # Most items have but one version: their number is the row itself.
+    for statement in _NEWEST if history else _NEWEST_LIVE:
+        missing = [number for number in numbers if number not in found]
+        rows = statement.each(connection, "number", missing, **asked)
+        found |= {number: read_item(body) for number, body in rows}
     if at is None or history:
         return found
     then = {ordinal: status_at(item, at) for ordinal, item in found.items()}
