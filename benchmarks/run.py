@@ -164,6 +164,7 @@ def report(total: int, out: Path) -> str:
     lines += ["| stage | seconds | share |", "|---|---|---|"]
     lines += [f"| {k} | {v:.2f} | {v / whole:.0%} |" for k, v in bulk["stages"].items()]
     lines += ["", "![share of each stage](performance.png)", ""]
+    lines += ["## Recall", "", "With up to a million items: [recall.md](recall.md#measured).", ""]
     return "\n".join(lines)
 
 
