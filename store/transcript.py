@@ -65,7 +65,7 @@ def marks(decisions: Iterable[Decision]) -> set[str]:
 
 def index(add: Add, namespace: str, turn: Turn, number: int, decisions: Iterable[Decision]) -> None:
     """Put a turn into the index under ``number``, that of its first record; what people do to items is no talk."""
-    if turn.edit is not None or not turn.text:
+    if turn.edit is not None or turn.endings is not None or not turn.text:
         return
     principal, counted = column(turn.entity), Counter(search.terms(turn.text))
     length = counted.total()

@@ -101,6 +101,7 @@ def test_a_state_ends_with_its_conversation_and_not_before(small: Memory, tmp_pa
     assert (item.status, item.superseded_at, item.version) == ("expired", at("2025-01-05"), 2)
     assert small.items() == ()
     assert small.recall("ticket status") == ()
+    assert small.answer("which forget?", transcript=True).turns == ()  # nobody said that
     assert "open" not in small.context("ticket status").text
     assert [each.status for each in small.items(as_of="2025-01-03T12:00:00+08:00")] == ["current"]
     proved(small, tmp_path / "bundle")
