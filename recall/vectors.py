@@ -124,7 +124,12 @@ class Vectors:
             (asked,) = self._embedder.embed([question], "query")
         except Exception as wrong:  # whatever a model does, the other routes answer
             raise Unserved(f"the question could not be embedded ({type(wrong).__name__}: {wrong})") from wrong
-        order = [ordinal for ordinal, _ in vectors.nearest(tx.connection, tx.namespace, entity, model, asked)]
+        try:
+            nearest = vectors.nearest(tx.connection, tx.namespace, entity, model, asked)
+        except Exception as wrong:  # a row that is damaged, or of another length
+            told = f"the vectors cannot be compared ({type(wrong).__name__}: {wrong})"
+            raise Unserved(f"{told}. Run `recordari index rebuild`") from wrong
+        order = [ordinal for ordinal, _ in nearest]
         found: list[MemoryItem] = []
         for page in range(0, len(order), limit):
             some = order[page : page + limit]

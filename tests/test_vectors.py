@@ -295,6 +295,22 @@ def test_a_question_that_cannot_be_embedded_is_answered_by_words(pieced: Memory)
     assert "no memory left" in answer.unserved["vector"]
 
 
+def test_a_damaged_vector_leaves_the_answer_to_words_and_is_mended_by_a_rebuild(
+    tmp_path: Path, ruleset: Ruleset
+) -> None:
+    with Memory.open(tmp_path / "m.db", ruleset=ruleset, ner=False) as memory:
+        memory.embedder = Pieces()
+        tell(memory, *SAID)
+        memory.embed()
+        with memory.store.writing(memory.namespace) as tx:
+            tx.connection.exec_driver_sql("UPDATE item_vectors SET vector = x'00ff' WHERE ordinal = 2")
+        answer = memory.answer("花生怎么了", at=NOW)
+        assert [hit.item.canonical for hit in answer.hits] == ["花生"]
+        assert "recordari index rebuild" in answer.unserved["vector"]
+        memory.embed(anew=True)
+        assert memory.answer("花生怎么了", at=NOW).unserved == {}
+
+
 def test_vectors_of_another_model_are_not_compared_until_they_are_made_anew(pieced: Memory) -> None:
     pieced.embed()
     pieced.embedder = Pieces("pieces/2")
