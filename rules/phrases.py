@@ -77,6 +77,8 @@ def _candidate(
     mention = _mention_at(seen, start, end, condition.kind if condition else _kinds(file.take.text_kind), taken_back)
     if condition is not None and mention is None:
         return None
+    if mention is not None and groups.get("entity") and _overlaps(seen, mention.index, hit, segment, ("entity",)):
+        mention = None  # 某某代表某某公司: the frame tells better where the name begins
     if condition is None and mention is not None and _BEGUN.fullmatch(seen.text, start, max(start, mention.start)):
         mention = None  # 在某某会计师事务所做事, "in Port NAME": the frame tells better where the name begins
     if mention is None and any(
@@ -217,9 +219,14 @@ def _walled(seen: View, segment: Segment, hit: re.Match[str], group: str) -> boo
     return any(p.wall for p in inside)
 
 
-def _overlaps(seen: View, index: int, hit: re.Match[str], segment: Segment) -> bool:
+_GROUPS = ("value", "old", "topic", "entity", "label")
+
+
+def _overlaps(
+    seen: View, index: int, hit: re.Match[str], segment: Segment, groups: tuple[str, ...] = _GROUPS
+) -> bool:  # fmt: skip
     place = next(p for p in seen.places if p.index == index)
-    for name in ("value", "old", "topic", "entity", "label"):
+    for name in groups:
         if hit.groupdict().get(name):
             low, high = segment.start + hit.start(name), segment.start + hit.end(name)
             if place.start < high and low < place.end:

@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-Shape = Literal["person", "organization", "place", "law", "forum", "role", "thing"]
+Shape = Literal["person", "organization", "place", "law", "forum", "role", "thing", "product", "matter"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)

@@ -13,8 +13,9 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, select, text
 
-from ..model import Decision, Edge, MemoryItem
-from .codec import read_decision, read_item
+from ..model import Decision, Edge, MemoryItem, Turn
+from .codec import read_decision, read_item, read_turn
+from .standing import Standing
 from .statements import Columns, Insert
 from .tables import DECISIONS, ITEMS, RELATIONS, TURNS, stamp
 
@@ -30,9 +31,11 @@ class Scope:
     """What may be walked: ``at`` the edge must have been true, by ``known_at`` known to us (None: by now)."""
 
     at: datetime
+    relations: frozenset[str]
     known_at: datetime | None = None
-    relations: frozenset[str] | None = None  # None: all
     same: frozenset[str] = frozenset()  # relations between names of one thing
+    both: frozenset[str] = frozenset()  # relations that hold both ways, those among them
+    direction: str | None = None  # out: along the others, in: against them, None: either
     principal: str | None = None  # only what conversations with this one gave
     hidden: frozenset[str] = frozenset()  # items that may not be answered
 
@@ -104,6 +107,25 @@ def gives(decision: Decision) -> bool:
     return decision.item is not None and decision.action in GIVING
 
 
+def turns_of(connection: Connection, namespace: str, turn_ids: Iterable[str]) -> dict[str, Turn]:
+    """Turns by their ids, without their texts."""
+    query = select(TURNS.c.turn_id, TURNS.c.body).where(TURNS.c.namespace == namespace)
+    ordered = sorted(turn_ids)
+    return {
+        turn: read_turn(body, None)
+        for at in range(0, len(ordered), _PAGE)
+        for turn, body in connection.execute(query.where(TURNS.c.turn_id.in_(ordered[at : at + _PAGE])))
+    }
+
+
+def hidden_items(connection: Connection, namespace: str, restrictions: Iterable[Standing]) -> frozenset[str]:
+    """Items of the graph that a restriction is on."""
+    mine = select(RELATIONS.c.item_id).where(RELATIONS.c.namespace == namespace)
+    query = select(ITEMS.c.body).where(ITEMS.c.namespace == namespace, ITEMS.c.version == 1, ITEMS.c.item_id.in_(mine))
+    items = map(read_item, connection.execute(query).scalars())
+    return frozenset(item.id for item in items if any(each.covers(item) for each in restrictions))
+
+
 # ---------------------------------------------------------------- walking it
 _STANDS = """
     i.namespace = r.namespace AND i.item_id = r.item_id AND i.status <> 'held'
@@ -116,13 +138,18 @@ _FOREVER = "9999"  # later than any time of a column
 
 def _conditions(scope: Scope) -> tuple[str, dict[str, Any], list[Any]]:
     """What an edge must be like: SQL, its parameters, and those of them that are lists."""
-    said, lists = _STANDS, []
+    said = _STANDS
+    lists: list[Any] = []
     known = _FOREVER if scope.known_at is None else stamp(scope.known_at)
-    values: dict[str, Any] = {"at": stamp(scope.at), "known_at": known}
-    if scope.relations is not None:
-        said += " AND r.relation IN :relations"
-        values["relations"] = sorted(scope.relations | scope.same)
-        lists.append(bindparam("relations", expanding=True))
+    said += " AND r.relation IN :relations"
+    values: dict[str, Any] = {
+        "at": stamp(scope.at), "known_at": known, "relations": _listed(scope.relations | scope.same)
+    }  # fmt: skip
+    lists.append(bindparam("relations", expanding=True))
+    if scope.direction is not None:
+        said += " AND (r.direction = :direction OR r.relation IN :both)"
+        values |= {"direction": scope.direction, "both": _listed(scope.both)}
+        lists.append(bindparam("both", expanding=True))
     if scope.principal is not None:
         said += " AND i.principal = :principal"
         values["principal"] = scope.principal
@@ -131,6 +158,11 @@ def _conditions(scope: Scope) -> tuple[str, dict[str, Any], list[Any]]:
         values["hidden"] = sorted(scope.hidden)
         lists.append(bindparam("hidden", expanding=True))
     return said, values, lists
+
+
+def _listed(names: frozenset[str]) -> list[str]:
+    """A list for SQL, which must not be empty."""
+    return sorted(names) or [""]
 
 
 def reach(
@@ -153,13 +185,14 @@ def reach(
         SELECT node, depth FROM walk LIMIT :most
     """)
     query = query.bindparams(*lists, *(bindparam(name, expanding=True) for name in ("starts", "same")))
-    given = {"starts": sorted(set(starts)), "same": sorted(scope.same), "hops": hops, "most": most * (hops + 1) + 1}
+    rows_at_most = most * (hops + 1) + 1
+    given = {"starts": sorted(set(starts)), "same": _listed(scope.same), "hops": hops, "most": rows_at_most}
     depth: dict[str, int] = {}
     rows = connection.execute(query, values | given | {"namespace": namespace}).all()
     for node, steps in rows:
         depth[node] = min(steps, depth.get(node, steps))
     near = sorted(depth, key=lambda node: (depth[node], node))[:most]
-    return Reached({node: depth[node] for node in near}, len(rows) >= given["most"] or len(near) < len(depth))
+    return Reached({node: depth[node] for node in near}, len(rows) >= rows_at_most or len(near) < len(depth))
 
 
 def steps_between(connection: Connection, namespace: str, nodes: Iterable[str], scope: Scope) -> list[Step]:
