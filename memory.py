@@ -461,14 +461,15 @@ class Memory(Keeping):
             self._house(), self.ruleset, self._take_all, at=at, limit=limit, actor=actor, dry_run=dry_run
         )  # fmt: skip
 
-    def _take_all(self, turns: Callable[[Writing], Iterable[Turn]], act: Acting | None) -> list[Receipt]:
-        """Take turns that nobody said, in one transaction."""
+    def _take_all(self, turns: Callable[[Writing], Iterable[Turn]], act: Acting | None) -> None:
+        """Take the turns of a forgetting, in one transaction."""
+        from .erasure.forgetting import check_ended
+
         self._written.clear()
         with self.store.writing(self.namespace) as tx:
             self.serving.refresh(tx)
-            receipts = [self._remember(tx, turn, self._scan(turn, turn.said_at), act) for turn in turns(tx)]
+            check_ended([self._remember(tx, turn, self._scan(turn, turn.said_at), act) for turn in turns(tx)])
         self._committed()
-        return receipts
 
     def polish(self, *, limit: int = 100) -> list[tuple[str, str, str]]:
         """Let the configured LLM reword waiting sentences: (item, outcome, sentence that stands)."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from ..model import Ending, Receipt, Turn, utc
@@ -30,8 +31,8 @@ CONVERSATION = "@forget"
 """The conversation that forgettings are turns of."""
 TEXT = "forget"
 Turns = Callable[["Writing"], Iterator[Turn]]
-Take = Callable[[Turns, "Acting | None"], Sequence[Receipt]]
-"""Decides turns in one transaction, each made when those before it are written."""
+Take = Callable[[Turns, "Acting | None"], object]
+"""Decides turns in one transaction, each made when those before it are written; ``check_ended`` before its commit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,30 +66,35 @@ def forget(
     act = acting(house.store, house.namespace, house.settings, actor) if actor is not None else None
     archived: list[Due] = []
     if found.archived:
-        receipts = take(partial(_turns, found=found, actor=actor, done=archived), act)
-        for decision in (each for receipt in receipts for each in receipt.decisions):
-            if decision.action != "RETRACT":
-                raise ErasureError(f"{decision.rule} answers with {decision.action} what a forgetting ends")
-    records = []
+        take(partial(_turns, found=found, actor=actor, done=archived), act)
+    deleted: list[Due] = []
+    records: list[int] = []
     for name in sorted({class_of(ruleset, due.item.slot) or "" for due in found.deleted}):
-        items = [due for due in found.deleted if class_of(ruleset, due.item.slot) == name]
+        some = [due for due in found.deleted if class_of(ruleset, due.item.slot) == name]
         why = Grounds(f"forget:{name}", "forget", actor, {"at": utc(at)})
-        records.append(carry_out(house, partial(_plan, due=items), why))
+        record = carry_out(house, partial(_plan, due=some, done=deleted), why)
+        records += [record] if record is not None else []
     if records:
         house.store.scrub()
-    deleted = tuple(found.deleted)
-    return Forgotten(
-        tuple(archived), deleted, tuple(found.exempt), found.more, tuple(each for each in records if each is not None)
-    )
+    return Forgotten(tuple(archived), tuple(deleted), tuple(found.exempt), found.more, tuple(records))
+
+
+def check_ended(receipts: Sequence[Receipt]) -> None:
+    """ErasureError when policy does not end what a forgetting names: it would be named again for ever."""
+    for decision in (each for receipt in receipts for each in receipt.decisions):
+        if decision.action != "RETRACT":
+            told = f"{decision.rule} answers with {decision.action} what a forgetting ends, and nothing was done"
+            raise ErasureError(f"{told}. A row for act fade must give RETRACT, expired")
 
 
 def _turns(tx: Writing, found: Outlook, actor: str | None, done: list[Due]) -> Iterator[Turn]:
     """A turn for each principal whose items end; what somebody has changed or kept since the look is left out."""
     kept = Kept(tx)
-    for principal in sorted({due.principal for due in found.archived}):
+    by_principal = groupby(sorted(found.archived, key=_principal), _principal)
+    for principal, some in by_principal:
         endings: list[Ending] = []
-        for due in found.archived:
-            now = tx.item(due.item.id) if due.principal == principal else None
+        for due in some:
+            now = tx.item(due.item.id)
             if now is None or now.version != due.item.version or kept.by(now) is not None:
                 continue
             endings.append(_ending(tx, due))
@@ -111,8 +117,13 @@ def _ending(tx: Reading, due: Due) -> Ending:
     )  # fmt: skip
 
 
-def _plan(tx: Reading, due: Sequence[Due]) -> Plan:
+def _principal(due: Due) -> str:
+    return due.principal
+
+
+def _plan(tx: Reading, due: Sequence[Due], done: list[Due]) -> Plan:
     """What holds the items, as far as nothing keeps them now; the words stay as long as their own class says."""
     kept = Kept(tx)
-    items = [item for item in (tx.item(each.item.id) for each in due) if item is not None]
-    return gather(tx, [item.id for item in items if kept.by(item) is None], texts=False)
+    free = [each for each in due if (now := tx.item(each.item.id)) is not None and kept.by(now) is None]
+    done += free
+    return gather(tx, [each.item.id for each in free], texts=False)

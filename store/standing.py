@@ -1,7 +1,8 @@
 """What people have put on hold, restricted or pinned, as the records of the log say: nothing else remembers it.
 
 A hold keeps data from being erased; what is restricted stays stored and is not answered; what is pinned is not
-forgotten. They stand until a later record of the same kind lifts them, so that no table could say otherwise than the log.
+forgotten. They stand until a later record of the same kind lifts them, so that no table could say otherwise than the
+log.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from recordari.rules.load import load
 from recordari.rules.ruleset import Ruleset
 from recordari.settings import Settings
 
-STEP = 3  # items in one step
+STEP = 1  # item in one step: as many moments to be killed at as there are
 
 
 def child(path: str, day: str, ruleset: Ruleset, settings: Settings) -> None:

@@ -375,6 +375,18 @@ def test_a_time_that_has_not_come_is_refused(small: Memory) -> None:
         small.forget(at=datetime.now(UTC) + timedelta(days=1))
 
 
+def test_a_policy_that_ends_nothing_is_an_error_and_nothing_is_written(tmp_path: Path) -> None:
+    refusing = HEAD.format(version=1, kind="policy")
+    refusing += "priority: 90\nrows: [{when: {act: fade, slot: status}, do: IGNORE, reason: no_slot}]\n"
+    with Memory.open("sqlite://", ruleset=house(tmp_path / "r", **{"policy.house": refusing}), ner=False) as memory:
+        say(memory, "The ticket status is open.")
+        size = memory.verify().size
+        with pytest.raises(ErasureError, match="policy"):
+            memory.forget(at=at("2025-06-30"))
+        assert memory.verify().size == size
+        assert [each.status for each in memory.items()] == ["current"]
+
+
 def test_an_earlier_time_ends_nothing_that_was_said_later(small: Memory) -> None:
     say(small, "I prefer window seats.", day="2025-06-01")
     for text in SAID[3:7]:
