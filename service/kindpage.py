@@ -16,7 +16,7 @@ from ..rulefile import RuleFile
 from ..rules.schema import KINDS, ONE_OR_MANY
 from .described import Language, feature_words, field_words, meanings, model_words, page_words
 
-LONG = 9  # so many values and more have a section of their own
+LONG = 10  # so many values and more have a section of their own
 _SECTIONS = {"state": "acts", "negation": "cues", "time": "kinds"}  # by the first value of the group
 
 
