@@ -344,11 +344,8 @@ def sweep(
     limit: Annotated[int, typer.Option(min=1, help="At most so many items and turns of each class.")] = 1000,
     actor: Annotated[str | None, typer.Option("--actor", help="Who does it, if a person does.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what is due.")] = False,
-    store: Store = None,
-    namespace: Namespace = None,
-    rules: Rules = None,
-    json: Json = False,
-) -> None:
+    store: Store = None, namespace: Namespace = None, rules: Rules = None, json: Json = False,
+) -> None:  # fmt: skip
     """Erase what has been kept for as long as its retention class says; what is on hold stays."""
     from .erasure import show_swept
     from .opening import editing
@@ -363,11 +360,8 @@ def forget(
     limit: Annotated[int, typer.Option(min=1, help="At most so many items.")] = 1000,
     actor: Annotated[str | None, typer.Option("--actor", help="Who does it, if a person does.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what is due, and what is kept from it.")] = False,
-    store: Store = None,
-    namespace: Namespace = None,
-    rules: Rules = None,
-    json: Json = False,
-) -> None:
+    store: Store = None, namespace: Namespace = None, rules: Rules = None, json: Json = False,
+) -> None:  # fmt: skip
     """Archive what has ended or is over a budget, and delete what was archived long enough; what is pinned stays."""
     from .forget_commands import show_forgotten
     from .opening import editing
