@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .recall.context import Context, Counter, Trial
     from .recall.rank import Hit, Nearby, Recalled, Reranker
     from .recall.readback import ReadBack
+    from .recall.relations import Related
     from .recall.vectors import Embedder
     from .recall.window import Window, Windows
 
@@ -102,6 +103,7 @@ class Reader:
         """
         from .recall.question import book_of, understand
         from .recall.rank import Filters, recall
+        from .recall.relation_questions import with_relations
         from .recall.transcript import with_turns
         from .store.lookup import newest
 
@@ -119,7 +121,34 @@ class Reader:
             filters = Filters(entity, only, frozenset(without), history)
             book = book_of(self.ruleset)
             found = recall(tx, asked, book, filters, top, nearby=self._nearby, rerank=rerank)
+            found = with_relations(tx, found, book, filters, top)
             return with_turns(tx, found, book, filters, top) if transcript else found
+
+    def related(
+        self,
+        name: str,
+        *,
+        hops: int = 1,
+        relation: str | None = None,
+        entity: str | None = None,
+        as_of: str | datetime | None = None,
+        known_at: str | datetime | None = None,
+    ) -> tuple[Related, ...]:
+        """Whom and what a name is joined to within one to three steps, the nearest and surest first, with their paths.
+
+        ``relation`` keeps to one relation, ``entity`` to what conversations with this principal gave; ``as_of``: true
+        in the world then (default: now), ``known_at``: known to us then. QuestionError: no such relation.
+        """
+        from .recall.relations import Wanted, book_of, related
+        from .store.lookup import newest
+
+        then, known = moment_of(as_of, "as_of"), moment_of(known_at, "known_at")
+        with self.store.reading(self.namespace) as tx:
+            # A clock that is slow makes nothing unsaid.
+            last = newest(tx.connection, tx.namespace) if then is None and known is None else None
+            at = then or known or max(filter(None, (datetime.now(UTC), last)))
+            only = None if relation is None else frozenset({relation})
+            return related(tx, book_of(self.ruleset), name, Wanted(only, None, hops, entity), at, known)
 
     def read_back(
         self,

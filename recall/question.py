@@ -48,6 +48,7 @@ class Asked:
     history: bool = False
     words: str = ""  # what full text looks for
     notes: tuple[str, ...] = field(default=())
+    rest: str = ""  # in small letters, blanks where its times and ranges stood
 
     @property
     def at(self) -> datetime:
@@ -178,7 +179,8 @@ def understand(question: str, now: datetime, ruleset: Ruleset) -> Asked:
     slots, label = _slots(book, rest, found)
     words = " ".join(book.ask_words.sub(" ", rest.low).split())
     return Asked(
-        text, now, found.lang, slots, label, when.said, as_of, when.known_at, wanted, history, words, tuple(notes)
+        text, now, found.lang, slots, label, when.said, as_of, when.known_at, wanted, history, words, tuple(notes),
+        rest.low,
     )  # fmt: skip
 
 

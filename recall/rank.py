@@ -17,6 +17,7 @@ from ..store.search import search
 from .question import Asked, QuestionBook, label_fit, probes
 
 if TYPE_CHECKING:
+    from .relations import Related
     from .transcript import TurnHit
 
 ROUTES = ("exact", "range", "text", "vector")
@@ -65,6 +66,7 @@ class Recalled:
     left_out: Mapping[str, int] = field(default_factory=dict)  # filter → how many candidates it took out
     unserved: Mapping[str, str] = field(default_factory=dict)  # route that could not be asked → why
     turns: tuple[TurnHit, ...] = ()  # what was said that bears on it, where that was asked for: no memory
+    related: tuple[Related, ...] = ()  # the paths behind hits of the route "relation", in their order
 
 
 class Nearby(Protocol):

@@ -221,11 +221,12 @@ def _names(book: RelationBook, steps: Sequence[Step]) -> dict[str, tuple[str, st
     found: dict[str, tuple[datetime, str, str]] = {}
     for step in steps:
         relation, item = book.relations[step.relation], step.item
-        named = item.kind if item.kind in {"person", "organization"} else relation.object
+        named = item.kind if relation.object == "name" and item.kind == "organization" else relation.object
         ends = ((item.entity, str(relation.subject)), (item.canonical, str(named)))
         for node, (name, kind) in zip(_order(book, step), ends, strict=True):
-            if node not in found or found[node][0] < item.said_at:
-                found[node] = (item.said_at, name, kind)
+            before = found.get(node, (item.said_at, name, kind))
+            kind = before[2] if kind == "name" else kind  # what one relation leaves open another may say
+            found[node] = (item.said_at, name, kind) if before[0] <= item.said_at else (*before[:2], kind)
     return {node: (name, kind) for node, (_, name, kind) in found.items()}
 
 

@@ -179,6 +179,25 @@ def recall(
 
 
 @app.command()
+def relations(
+    name: str,
+    store: Store = None,
+    namespace: Namespace = None,
+    hops: Annotated[int, typer.Option(min=1, max=3, help="Steps at most.")] = 1,
+    relation: Annotated[str | None, typer.Option(help="Only this relation (works_at, supplies …).")] = None,
+    as_of: Annotated[str | None, typer.Option("--as-of", help="What was true at this time (ISO 8601).")] = None,
+    known_at: Annotated[str | None, typer.Option("--known-at", help="What we knew at this time (ISO 8601).")] = None,
+    json: Json = False,
+) -> None:
+    """Whom and what a name is joined to, over one to three steps, how surely, and by which items."""
+    from .opening import reading
+    from .relation_commands import show_related
+
+    with reading(store, namespace) as memory:
+        show_related(memory, name, as_json=json, hops=hops, relation=relation, as_of=as_of, known_at=known_at)
+
+
+@app.command()
 def context(
     question: str,
     budget: Annotated[int, typer.Option(min=1, help="Tokens at most.")] = 2000,
