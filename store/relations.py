@@ -173,14 +173,16 @@ def reach(
     A name is walked on from once for each number of steps to it, so that a cycle ends; ``most`` bounds how many are.
     """
     said, values, lists = _conditions(scope)
-    # The nearest are found first: a limit cuts off the farthest. One too many tells that there were more.
+    # The nearest are found first: a limit cuts off the farthest. One too many tells that there were more. A cross join
+    # is how SQLite is told to keep the order of the tables, which it would guess wrongly without statistics.
     query = text(f"""
         WITH RECURSIVE walk(node, depth) AS (
             SELECT r.node, 0 FROM relations r WHERE r.namespace = :namespace AND r.node IN :starts
             UNION
             SELECT r.other, w.depth + CASE WHEN r.relation IN :same THEN 0 ELSE 1 END
-            FROM walk w JOIN relations r ON r.namespace = :namespace AND r.node = w.node JOIN items i ON {said}
-            WHERE w.depth + CASE WHEN r.relation IN :same THEN 0 ELSE 1 END <= :hops
+            FROM walk w CROSS JOIN relations r CROSS JOIN items i
+            WHERE r.namespace = :namespace AND r.node = w.node AND {said}
+            AND w.depth + CASE WHEN r.relation IN :same THEN 0 ELSE 1 END <= :hops
         )
         SELECT node, depth FROM walk LIMIT :most
     """)
@@ -201,8 +203,8 @@ def steps_between(connection: Connection, namespace: str, nodes: Iterable[str], 
     said, values, lists = _conditions(scope)
     query = text(f"""
         SELECT r.node, r.relation, r.direction, r.other, r.item_id, r.turn_id, i.principal, i.body
-        FROM relations r JOIN items i ON {said}
-        WHERE r.namespace = :namespace AND r.node IN :nodes
+        FROM relations r CROSS JOIN items i
+        WHERE r.namespace = :namespace AND r.node IN :nodes AND {said}
         ORDER BY r.node, r.relation, r.direction, r.other, r.item_id, r.recorded_at, r.turn_id
     """).bindparams(*lists, bindparam("nodes", expanding=True))
     found: dict[tuple[str, ...], tuple[str, str, list[str]]] = {}
