@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -136,7 +136,11 @@ def related(
     found = reach(tx.connection, tx.namespace, [start], wanted.hops, scope, most)
     if len(found.depth) < 2:
         return ()
-    steps = steps_between(tx.connection, tx.namespace, found.depth, scope)
+    # From the farthest names nothing leads on but what is no step.
+    inner = [node for node, depth in found.depth.items() if depth < wanted.hops]
+    steps = steps_between(tx.connection, tx.namespace, inner, found.depth, scope)
+    edge = [node for node, depth in found.depth.items() if depth == wanted.hops]
+    steps += steps_between(tx.connection, tx.namespace, edge, found.depth, replace(scope, relations=frozenset()))
     links = _links(tx, book, _allowed(book, steps, wanted.without), wanted.said)
     paths = _paths(start, links, book.same, wanted.hops)
     names = _names(book, steps)

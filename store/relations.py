@@ -6,7 +6,7 @@ an edge was true and known at a time stands in the versions of its item alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -197,9 +197,10 @@ def reach(
     return Reached({node: depth[node] for node in near}, len(rows) >= rows_at_most or len(near) < len(depth))
 
 
-def steps_between(connection: Connection, namespace: str, nodes: Iterable[str], scope: Scope) -> list[Step]:
-    """The edges from ``nodes`` to one another, one for each item that says it."""
-    among = set(nodes)
+def steps_between(
+    connection: Connection, namespace: str, nodes: Iterable[str], among: Container[str], scope: Scope
+) -> list[Step]:
+    """The edges from ``nodes`` to names ``among`` these, one for each item that says it."""
     said, values, lists = _conditions(scope)
     query = text(f"""
         SELECT r.node, r.relation, r.direction, r.other, r.item_id, r.turn_id, i.principal, i.body
@@ -208,7 +209,7 @@ def steps_between(connection: Connection, namespace: str, nodes: Iterable[str], 
         ORDER BY r.node, r.relation, r.direction, r.other, r.item_id, r.recorded_at, r.turn_id
     """).bindparams(*lists, bindparam("nodes", expanding=True))
     found: dict[tuple[str, ...], tuple[str, str, list[str]]] = {}
-    ordered = sorted(among)
+    ordered = sorted(nodes)
     for at in range(0, len(ordered), _PAGE):
         given = {"namespace": namespace, "nodes": ordered[at : at + _PAGE]}
         for *place, turn, principal, body in connection.execute(query, values | given):
