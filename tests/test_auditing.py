@@ -239,10 +239,31 @@ def test_the_page_names_parts_filters_and_commands_that_exist(made: Path) -> Non
     walk = (ROOT / "docs" / "auditing.md").read_text(encoding="utf-8")
     page = (made / "bundle" / "report.html").read_text(encoding="utf-8")
     commands = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-    for part in re.findall(r"Part \*([^*]+)\*", walk):
+    parts = set(re.findall(r"[Pp]art \*([^*]+)\*", walk))
+    assert len(parts) == 7
+    for part in parts:
         assert f'en: "{part}' in page, part
-    for name in ("about", "known on", "true on", "contains", "kind", "rests on rule"):
+    for name in ("about", "known on", "true on", "contains", "kind", "rests on rule", "show", "by", "rule set"):
         assert f"`{name}`" in walk
         assert f'"{name}"' in page, name
     for command in re.findall(r"`recordari ((?:audit )?[a-z-]+)", walk):
         assert f"## `recordari {command}`" in commands, command
+
+
+def test_the_chinese_page_says_the_same_and_names_what_the_page_shows(made: Path) -> None:
+    english, chinese = (
+        (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("auditing.md", "auditing.zh.md")
+    )
+    page = (made / "bundle" / "report.html").read_text(encoding="utf-8")
+    commands = re.compile(r"`(recordari (?:audit )?[a-z-]+)")
+    assert sorted(commands.findall(english)) == sorted(commands.findall(chinese))
+    for mark in (r"^## ", r"^\d+\. \*\*", r"^\| .* \|$", r"^```", r"^- "):
+        found = [len(re.findall(mark, text, re.MULTILINE)) for text in (english, chinese)]
+        assert found[0] == found[1] > 0, mark
+    assert re.findall(r"```\n.*?```", english, re.DOTALL) == re.findall(r"```\n.*?```", chinese, re.DOTALL)
+    for part in ("记住了什么", "谁改了什么", "暂缓", "大模型的措辞", "规则集", "其他记录"):
+        assert f'zh: "{part}"' in page, part
+        assert f"“{part}”" in chinese, part
+    for name in ("关于", "包含", "种类", "当时已知", "当时成立", "显示", "依据规则", "被收回", "规则自某版本"):
+        assert f'"{name}' in page, name
+        assert f"`{name}`" in chinese, name
