@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,6 +44,7 @@ class Replayed:
     compared: int
     differences: tuple[Difference, ...]
     skipped: Mapping[int, str]
+    digest: str = ""  # SHA-256 over the contents of the decisions as replayed: the same on every machine
 
     @property
     def ok(self) -> bool:
@@ -253,6 +256,7 @@ class _Extraction:
         self.ids = Ids()
         self.done: dict[str, int] = {}  # turn → where it was decided
         self.lost: list[_Lost] = []
+        self.contents = hashlib.sha256()
 
     def run(self, logged: Iterable[Logged]) -> Replayed:
         """Turn by turn, with what happens between turns where it happens."""
@@ -269,7 +273,8 @@ class _Extraction:
             if record.kind == "restrict" and set(record.hashes) - {"actor"} - set(private):
                 self.lost.append(_Lost(None, None, self.erasures.until.get(record.seq, record.seq)))
             self.lost = [each for each in self.lost if each.until > record.seq]
-        return Replayed("extraction", self.compared, tuple(self.differences), self.skipped)
+        digest = self.contents.hexdigest()
+        return Replayed("extraction", self.compared, tuple(self.differences), self.skipped, digest)
 
     def _turn(self, entries: Sequence[Logged]) -> None:
         """All decisions about one turn."""
@@ -315,6 +320,8 @@ class _Extraction:
                 erased = frozenset(record.hashes) - frozenset(private)
                 contents = self.ids.content(before, replayed=False), self.ids.content(after, replayed=True)
                 found.extend(_compare(record.seq, *contents, erased, standing))
+                left = {name: value for name, value in contents[1].items() if name not in erased}
+                self.contents.update(json.dumps(left, sort_keys=True).encode() + b"\n")
             return not found and not shaky
 
         self.following.decide(turn, was[0].ruleset, keep)
