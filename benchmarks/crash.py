@@ -33,6 +33,7 @@ KILLS = 500
 FRESH = 50  # kills after which another namespace begins, so that a verification stays short
 LONGEST = 1.2  # seconds that a writer lives at most
 IN_A_CONVERSATION = 6  # turns; every other conversation is erased at its end
+MOST = 20  # conversations of one writer: 500 writers have names and numbers of their own
 TURNS = (
     "预算{n}万元",
     "手机号是1371234{n:04d}",
@@ -51,8 +52,8 @@ def write(place: str, namespace: str, round_: int, ruleset: Ruleset, settings: S
         os.write(1, (" ".join(map(str, words)) + "\n").encode())
 
     memory = Memory.open(place, namespace=namespace, ruleset=ruleset, ner=False, settings=settings)
-    for number in range(10_000):
-        own = (round_ * 100 + number // IN_A_CONVERSATION) % 10_000
+    for number in range(MOST * IN_A_CONVERSATION):
+        own = (round_ * MOST + number // IN_A_CONVERSATION) % 10_000
         talk, turn = f"c{own}", f"t{round_}-{number}"
         text = TURNS[number % IN_A_CONVERSATION].format(n=own)
         at = f"2026-03-18T10:{number // 60 % 60:02d}:{number % 60:02d}+08:00"
@@ -66,6 +67,7 @@ def write(place: str, namespace: str, round_: int, ruleset: Ruleset, settings: S
             tell("does", "erase")
             memory.erase(conversation=talk, ground="gdpr-17-1-b", actor="ines")
             tell("erased", talk)
+    time.sleep(LONGEST)  # the names of the next writer begin here
 
 
 def serve(place: str) -> None:
@@ -155,7 +157,7 @@ def storm(place: str, kills: int, seed: int) -> dict[str, object]:
             if round_ % FRESH == 0:
                 told = Told()
             told.flying = "opening"
-            writer.stdin.write(f"{namespace} {round_ % FRESH}\n")
+            writer.stdin.write(f"{namespace} {round_}\n")
             pid = int(writer.stdout.readline().split()[1])
             time.sleep(chance.random() * LONGEST)
             os.kill(pid, signal.SIGKILL)

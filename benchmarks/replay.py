@@ -1,6 +1,6 @@
-"""Replay on another machine: `python benchmarks/replay.py [turns] [python …]` (10,000 turns; this interpreter again).
+"""Replay on another machine: `python benchmarks/replay.py [turns] [python …]` (10,000 turns, this interpreter).
 
-Writes turns in Chinese and English with corrections, edits of people, suggestions, erasures and a restriction. Then, for
+Writes turns in Chinese and English with corrections, edits of people, suggestions, erasures and restrictions. Then, for
 each interpreter named, a new environment is built from the project's lock by pip, with this package from a clone under
 another name, and the store is replayed there from a copy: in another folder, locale, time zone and hash seed, on the
 engine that installs there. Compared are the contents of the decisions, byte by byte, by their digest. Prints a JSON
