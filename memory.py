@@ -412,8 +412,8 @@ class Memory(Keeping):
             return tx.reindex(edges(self.ruleset))
 
     def embed(self, *, limit: int | None = None, anew: bool = False) -> Embedded:
-        """Embed what waits for a vector, at most ``limit`` items; ``anew``: all vectors go first, those of another model
-        too. NotFoundError when no embedder is installed."""
+        """Embed what waits for a vector, at most ``limit`` items; ``anew``: all vectors go first, those of another
+        model too. NotFoundError when no embedder is installed."""
         from .recall.vectors import EVERY, NOT_INSTALLED, embed_waiting
 
         if self.embedder is None:
@@ -425,6 +425,16 @@ class Memory(Keeping):
         return embed_waiting(
             self.store, self.namespace, self.embedder, now=lambda: datetime.now(UTC), holder="recordari", limit=most
         )  # fmt: skip
+
+    def embed_turns(self, *, limit: int | None = None) -> Embedded:
+        """Give vectors to what was said, at most ``limit`` turns, for recall with ``transcript=True``. NotFoundError when
+        no embedder is installed."""
+        from .recall.transcript import embed_turns
+        from .recall.vectors import NOT_INSTALLED
+
+        if self.embedder is None:
+            raise NotFoundError("embedder", NOT_INSTALLED)
+        return embed_turns(self.store, self.namespace, self.embedder, limit=limit)
 
     def checkpoint(self) -> str:
         """Sign the present root; returns the note. Raises NotFoundError when no signing key is configured."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from .intake import moment_of
 from .model import Decision, MemoryItem, Receipt
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .recall.rank import Hit, Nearby, Recalled, Reranker
     from .recall.readback import ReadBack
     from .recall.relations import Related
+    from .recall.transcript import TurnHit
     from .recall.vectors import Embedder
     from .recall.window import Window, Windows
 
@@ -76,9 +77,17 @@ class Reader:
         with self.store.reading(self.namespace) as tx:
             return tx.place_history(item.entity, item.slot, item.qualifier)
 
-    def recall(self, question: str, **asked: Any) -> tuple[Hit, ...]:
-        """Items that answer a question, best first; one Chinese character is enough. Takes what ``answer`` takes."""
-        return self.answer(question, **asked).hits
+    @overload
+    def recall(self, question: str, *, transcript: Literal[True], **asked: Any) -> tuple[Hit | TurnHit, ...]: ...
+
+    @overload
+    def recall(self, question: str, **asked: Any) -> tuple[Hit, ...]: ...
+
+    def recall(self, question: str, **asked: Any) -> tuple[Hit | TurnHit, ...]:
+        """Items that answer a question, best first; one Chinese character is enough. Takes what ``answer`` takes; with
+        ``transcript=True`` turns that bear on it stand behind the items, their ``source`` being ``transcript``."""
+        answer = self.answer(question, **asked)
+        return (*answer.hits, *answer.turns)
 
     def answer(
         self,
@@ -98,8 +107,8 @@ class Reader:
         """The same with its account: how the question was read, each term of each score, what filters took out.
 
         ``at`` is when it is asked (default: the present), ``as_of`` when it must have been true, ``known_at`` when we
-        must have known it; ``without`` are classes of personal data that must not be shown. QuestionError: the
-        question names a time that cannot be read.
+        must have known it; ``without`` are classes of personal data that must not be shown; ``transcript`` adds the
+        turns that bear on it. QuestionError: the question names a time that cannot be read.
         """
         from .recall.question import book_of, understand
         from .recall.rank import Filters, recall
@@ -122,7 +131,7 @@ class Reader:
             book = book_of(self.ruleset)
             found = recall(tx, asked, book, filters, top, nearby=self._nearby, rerank=rerank)
             found = with_relations(tx, found, book, filters, top)
-            return with_turns(tx, found, book, filters, top) if transcript else found
+            return with_turns(tx, found, book, filters, top, self.embedder) if transcript else found
 
     def related(
         self,

@@ -1,5 +1,5 @@
-"""The turns themselves as evidence: what was said that bears on a question. It is transcript, not memory: nobody decided
-that it is true, or still is."""
+"""The turns themselves as evidence: what was said that bears on a question. It is transcript, not memory: nobody
+decided that it is true, or still is."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..model import Turn
-from ..rules.labels import is_han
 from ..store import transcript as said
+from ..store.engine import Store
 from ..store.erasing import turns_about
 from ..store.reading import Reading
 from ..store.search import weighted
 from .question import Asked, QuestionBook
-from .rank import Filters, Found, Hit, Recalled
+from .rank import Filters, Found, Recalled
+from .vectors import Embedded, Embedder
 
-_SURE = 0.8  # a slot that is named, not only one whose values are of the kind asked for
-ROUTES = ("items", "words", "alike", "about", "beside")
+_BEFORE, _OWN = 300, 2000  # characters of a turn, and of the one before it, that are embedded
+_AT_ONCE = 32
+_FUSION = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,63 +32,97 @@ class TurnHit:
     source: Literal["transcript"] = "transcript"
 
 
-def with_turns(tx: Reading, answer: Recalled, book: QuestionBook, filters: Filters, top: int = 10) -> Recalled:
+def with_turns(
+    tx: Reading, answer: Recalled, book: QuestionBook, filters: Filters, top: int, embedder: Embedder | None
+) -> Recalled:
     """An answer with the turns that bear on its question, of those that may be shown.
 
     Nobody has classed the words of a turn: where a class of personal data must not be shown, no turn is.
     """
     if filters.without:
         return replace(answer, left_out={**answer.left_out, "transcript": 1})
-    return replace(answer, turns=_Search(tx, answer.asked, book, filters, answer.hits).found(top))
+    search = _Search(tx, answer, book, filters, embedder)
+    turns = search.found(top)
+    return replace(answer, turns=turns, unserved={**answer.unserved, **search.unserved})
 
 
 class _Search:
     """One question on its way through the turns."""
 
     def __init__(
-        self, tx: Reading, asked: Asked, book: QuestionBook, filters: Filters, hits: Sequence[Hit]
-    ) -> None:  # fmt: skip
-        self.tx, self.asked, self.book, self.hits = tx, asked, book, hits
-        self.pool = int(book.number("turn_pool", 50))
-        self.within = _within(tx, asked, filters)
+        self, tx: Reading, answer: Recalled, book: QuestionBook, filters: Filters, embedder: Embedder | None
+    ) -> None:
+        self.tx, self.asked, self.hits, self.book, self.embedder = tx, answer.asked, answer.hits, book, embedder
+        self.pool = int(book.number("turn.pool", 50))
+        self.within = _within(tx, answer.asked, filters)
+        self.unserved: dict[str, str] = {}
 
     def found(self, top: int) -> tuple[TurnHit, ...]:
-        """The routes fused by reciprocal rank."""
-        words = self._ranked(weighted(self.book.ask_words.sub(" ", self.asked.text.lower())))
-        proposals = {
-            "items": self._items(),
-            "words": words,
-            "alike": self._ranked(weighted(" ".join(_alike(self.asked, self.book)))),
-            "about": self._about(),
-        }
-        proposals["beside"] = self._beside(words)
-        k = self.book.number("turn.fusion_rank", 10)
-        scores: dict[int, float] = {}
-        routes: dict[int, dict[str, Found]] = {}
-        for name in ROUTES:
-            weight = self.book.number(f"turn.{name}", 1)
-            for number, found in proposals[name].items():
-                scores[number] = scores.get(number, 0.0) + weight / (k + found.rank)
-                routes.setdefault(number, {})[name] = found
-        best = sorted(scores, key=lambda number: (-round(scores[number], 9), -number))[:top]
+        """The routes fused by reciprocal rank, each with its weight."""
+        words, near = self._words(), self._near()
+        # Where no vectors are, words have their weight as well.
+        weights = {"words": self._weight("words"), "vector": self._weight("vector")}
+        weights = weights if near else {"words": sum(weights.values()), "vector": 0.0}
+        proposed = {"items": self._items(), "words": words, "vector": near}
+        proposed["beside"] = self._beside({"words": words, "vector": near}, weights)
+        proposed["about"] = self._about({number for each in proposed.values() for number in each})
+        scores = self._fused(proposed, {name: weights.get(name, self._weight(name)) for name in proposed})
+        best = _best(scores)[:top]
         turns = said.turns_by_number(self.tx.connection, self.tx.namespace, best)
         return tuple(
-            TurnHit(turns[number], round(scores[number], 9), routes[number]) for number in best if number in turns
+            TurnHit(
+                turns[number],
+                round(scores[number], 9),
+                {name: found[number] for name, found in proposed.items() if number in found},
+            )
+            for number in best
+            if number in turns
         )
 
-    def _ranked(self, terms: Mapping[str, float]) -> dict[int, Found]:
-        """Turns that have some of these terms, by BM25."""
-        return self._places(said.find(self.tx.connection, self.tx.namespace, terms, self.within) if terms else [])
+    def _weight(self, name: str) -> float:
+        return self.book.number(f"turn.{name}", 1)
 
-    def _places(self, scored: Sequence[tuple[int, float]]) -> dict[int, Found]:
-        """Equal scores share a place; closeness is measured against the best."""
+    def _fused(
+        self, proposed: Mapping[str, Mapping[int, Found]], weights: Mapping[str, float]
+    ) -> dict[int, float]:  # fmt: skip
+        k = self.book.number("turn.fusion_rank", _FUSION)
+        scores: dict[int, float] = {}
+        for name, places in proposed.items():
+            for number, found in places.items():
+                scores[number] = scores.get(number, 0.0) + weights[name] / (k + found.rank)
+        return scores
+
+    def _ranked(self, scored: Sequence[tuple[int, float]]) -> dict[int, Found]:
+        """Places by score; equal scores share one, and closeness is measured against the best."""
         places: dict[int, Found] = {}
-        rank, last, best = 0, -1.0, max((score for _, score in scored), default=0.0)
+        rank, last, best = 0, -2.0, max((score for _, score in scored), default=0.0)
         for number, score in scored[: self.pool]:
             if round(score, 9) != last:
                 rank, last = rank + 1, round(score, 9)
             places.setdefault(number, Found(rank, score / best if best > 0 else 0.0))
         return places
+
+    # ------------------------------------------------------------ routes
+    def _words(self) -> dict[int, Found]:
+        """Turns that have the words of the question, by BM25 among those that may be shown."""
+        terms = weighted(self.book.ask_words.sub(" ", self.asked.text.lower()))
+        return self._ranked(said.find(self.tx.connection, self.tx.namespace, terms, self.within))
+
+    def _near(self) -> dict[int, Found]:
+        """Turns that mean the same in other words, told with what was said before them."""
+        if self.embedder is None:
+            return {}
+        most = self.book.number("scan_rows", 5000)
+        if self.within.principal is None and said.size(self.tx.connection, self.tx.namespace, self.within) > most:
+            self.unserved["transcript vector"] = f"more than {most:g} turns would be compared: name the entity"
+            return {}
+        try:
+            (asked,) = self.embedder.embed([self.asked.text], "query")
+            found = said.nearest(self.tx.connection, self.tx.namespace, self.embedder.name, asked, self.within)
+        except Exception as wrong:  # whatever a model does, the other routes answer
+            self.unserved["transcript vector"] = f"vectors cannot be compared ({type(wrong).__name__}: {wrong})"
+            return {}
+        return self._ranked(found)
 
     def _items(self) -> dict[int, Found]:
         """The turns on which the items rest that answer the question: said there, asked for there."""
@@ -98,26 +134,34 @@ class _Search:
         numbers = said.numbers_of(self.tx.connection, self.tx.namespace, placed, self.within) if placed else {}
         return {numbers[turn]: found for turn, found in placed.items() if turn in numbers}
 
-    def _about(self) -> dict[int, Found]:
-        """Turns in which something was decided about a slot that the question names, or about a value of its kind."""
-        terms = {said.slot_mark(name): sure for name, sure in self.asked.slots.items()}
-        kinds = {kind for name in self.asked.slots for kind in self.book.ruleset.slots[name].value}
-        if self.asked.range is not None:
-            kinds.add(self.asked.range.kind)
-        share = self.book.number("turn.kind", 0.5)
-        return self._ranked(terms | {said.kind_mark(kind): share for kind in sorted(kinds)})
+    def _beside(
+        self, by: Mapping[str, Mapping[int, Found]], weights: Mapping[str, float]
+    ) -> dict[int, Found]:  # fmt: skip
+        """What was said next to the turns found so far: the answer after a question, what "make it Friday" is about."""
+        of = _best(self._fused(by, weights))[: int(self.book.number("turn.beside_of", 15))]
+        ranks = {number: rank for rank, number in enumerate(of, 1)}
+        behind = int(self.book.number("turn.before", 2))
+        places: dict[int, int] = {}
+        for step, more in ((1, 0), (-1, behind)):
+            pairs = said.beside(self.tx.connection, self.tx.namespace, of, step, self.within) if of else {}
+            for number, other in pairs.items():
+                places[other] = min(places.get(other, ranks[number] + more), ranks[number] + more)
+        return {number: Found(rank, 1 / rank) for number, rank in sorted(places.items())}
 
-    def _beside(self, words: Mapping[int, Found]) -> dict[int, Found]:
-        """What was said next to the turns that have the words: the answer to a question, the question of an answer."""
-        near = [number for number, found in words.items() if found.rank <= self.book.number("turn.beside_of", 10)]
-        found: list[tuple[int, float]] = []
-        for step in (1, -1):
-            share = self.book.number("turn.after" if step > 0 else "turn.before", 1)
-            pairs = said.beside(self.tx.connection, self.tx.namespace, near, step, self.within) if near else {}
-            found += [(other, words[number].closeness * share) for number, other in pairs.items()]
-        return self._places(sorted(found, key=lambda each: (-round(each[1], 9), -each[0])))
+    def _about(self, among: set[int]) -> dict[int, Found]:
+        """Of the turns found so far those in which something was decided about a slot that the question means."""
+        least = self.book.number("turn.about_from", 0.5)
+        terms = {said.slot_mark(name): 1.0 for name, sure in self.asked.slots.items() if sure >= least}
+        found = said.find(self.tx.connection, self.tx.namespace, terms, self.within) if terms else []
+        return {number: Found(1, 1.0) for number, _ in found if number in among}
 
 
+def _best(scores: Mapping[int, float]) -> list[int]:
+    """Numbers by score; of equals what was said last."""
+    return sorted(scores, key=lambda number: (-round(scores[number], 9), -number))
+
+
+# ---------------------------------------------------------------- filters
 def _within(tx: Reading, asked: Asked, filters: Filters) -> said.Within:
     """What a turn must be: whose, when it was said, and not restricted in any way."""
     since, before = asked.said if asked.said is not None else (None, None)
@@ -151,13 +195,46 @@ def _about_slots(tx: Reading, slots: Iterable[str]) -> Iterable[str]:
             yield from (one.turn_id for one in item.evidence or ())
 
 
-def _alike(asked: Asked, book: QuestionBook) -> list[str]:
-    """Other words for what a question says: the labels of its concepts, in both languages, and its slots' words."""
-    low, label = asked.text.lower(), frozenset(asked.label)
-    found: dict[str, None] = {}
-    for ways in book.ways.values():
-        if any(way and (way in low if is_han(way) else label >= frozenset(way.split())) for way in ways):
-            found.update(dict.fromkeys(ways))
-    for name in sorted(name for name, sure in asked.slots.items() if sure >= _SURE):
-        found.update(dict.fromkeys(book.ruleset.slots[name].words))
-    return [word for word in found if word not in low]
+# ---------------------------------------------------------------- embedding
+def embed_turns(store: Store, namespace: str, embedder: Embedder, *, limit: int | None = None) -> Embedded:
+    """Give vectors to the turns that have none of this model, some at a time; ends at the first batch that fails.
+
+    A turn is embedded with the end of the one before it, since "make it Friday" means nothing alone.
+    """
+    written = 0
+    while limit is None or written < limit:
+        most = _AT_ONCE if limit is None else min(_AT_ONCE, limit - written)
+        with store.reading(namespace) as tx:
+            numbers = said.waiting(tx.connection, namespace, embedder.name, most)
+            texts = _passages(tx, numbers)
+        if not texts:
+            break
+        try:
+            rows = list(embedder.embed(list(texts.values()), "passage"))
+            if len(rows) != len(texts) or any(len(row) != embedder.dimension for row in rows):
+                raise ValueError(f"{embedder.name} gave no row of {embedder.dimension} numbers for each text")
+        except Exception as wrong:  # whatever a model does
+            return Embedded(written, len(texts), f"{type(wrong).__name__}: {wrong}")
+        embedded = dict(zip(texts, rows, strict=True))
+        with store.writing(namespace) as writer:
+            present = _passages(writer, list(texts))  # what was erased meanwhile gets no vector
+            kept = {number: row for number, row in embedded.items() if present.get(number) == texts[number]}
+            said.write_vectors(writer.connection, namespace, embedder.name, kept)
+        written += len(kept)
+        if not kept:
+            break
+    return Embedded(written)
+
+
+def _passages(tx: Reading, numbers: Sequence[int]) -> dict[int, str]:
+    """What of some turns is embedded, by their numbers."""
+    if not numbers:
+        return {}
+    before = said.beside(tx.connection, tx.namespace, numbers, -1, said.Within())
+    turns = said.turns_by_number(tx.connection, tx.namespace, [*numbers, *before.values()])
+    texts: dict[int, str] = {}
+    for number in numbers:
+        if number in turns:
+            earlier = turns[before[number]].text[-_BEFORE:] + "\n" if before.get(number) in turns else ""
+            texts[number] = earlier + turns[number].text[:_OWN]
+    return texts

@@ -164,6 +164,9 @@ def recall(
     ] = None,
     history: Annotated[bool, typer.Option("--history", help="What was superseded or ended, too.")] = False,
     top: Annotated[int, typer.Option(min=1, max=100, help="How many at most.")] = 10,
+    transcript: Annotated[
+        bool, typer.Option("--transcript", help="Turns that bear on it, too: what was said, not what is remembered.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """What is remembered that answers a question; one Chinese character is enough."""
@@ -173,7 +176,7 @@ def recall(
     with reading(store, namespace) as memory:
         answer = memory.answer(
             question, entity=entity, slots=slot, without=without or (), history=history, at=at, as_of=as_of,
-            known_at=known_at, top=top,
+            known_at=known_at, top=top, transcript=transcript,
         )  # fmt: skip
         show_answer(answer, as_json=json)
 

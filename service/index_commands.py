@@ -24,12 +24,17 @@ def embed(
     store: Store = None,
     namespace: Namespace = None,
     limit: Annotated[int | None, typer.Option(min=1, help="How many items at most (default: all).")] = None,
+    transcript: Annotated[
+        bool, typer.Option("--transcript", help="What was said, too, for `recordari recall --transcript`.")
+    ] = False,
 ) -> None:
     """Give vectors to the items that wait for one; exit code 1 when a text could not be embedded."""
     from .opening import editing
 
     with editing(store, namespace, None) as memory:
         _tell(memory.embed(limit=limit))
+        if transcript:
+            _tell(memory.embed_turns(limit=limit), "turns")
 
 
 @app.command()
@@ -45,8 +50,8 @@ def rebuild(store: Store = None, namespace: Namespace = None) -> None:
             _tell(memory.embed(anew=True))
 
 
-def _tell(embedded: Embedded) -> None:
-    print(f"{embedded.written} items embedded")
+def _tell(embedded: Embedded, what: str = "items") -> None:
+    print(f"{embedded.written} {what} embedded")
     if embedded.failed:
         print(f"{embedded.failed} failed, tried again later: {embedded.why}")
         raise typer.Exit(FOUND)

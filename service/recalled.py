@@ -7,9 +7,10 @@ from typing import Any
 
 from rich.text import Text
 
-from ..recall.context import Context
+from ..recall.context import Context, quoted
 from ..recall.rank import Hit, Recalled
 from ..recall.readback import ReadBack
+from ..recall.transcript import TurnHit
 from .batch import item_fields
 from .show import console
 from .streams import emit
@@ -20,6 +21,8 @@ def show_answer(answer: Recalled, *, as_json: bool = False) -> None:
     if as_json:
         for hit in answer.hits:
             emit({**score_fields(hit), **item_fields(hit.item)})
+        for said in answer.turns:
+            emit(turn_fields(said))
         emit({"account": account(answer)})
         return
     for note in answer.asked.notes:
@@ -37,6 +40,25 @@ def show_answer(answer: Recalled, *, as_json: bool = False) -> None:
         console.print(Text("nothing found" + (f" ({out} left out)" if out else ""), "dim"))
         for route, why in answer.unserved.items():
             console.print(Text(f"not asked: {route}: {why}", "dim"))
+    if answer.turns:
+        console.print(Text("Said, not remembered (source: transcript):", "bold"))
+    for said in answer.turns:
+        turn = said.turn
+        routes = ", ".join(f"{name} {found.rank}" for name, found in said.routes.items())
+        who = turn.author or turn.speaker
+        console.print(Text(f"{turn.said_at:%Y-%m-%d %H:%M}  {who}: ", "dim"), Text(quoted(turn.text)), sep="")
+        console.print(Text(f"       {routes}; turn {turn.turn_id}", "dim"))
+
+
+def turn_fields(said: TurnHit) -> dict[str, Any]:
+    """A turn of an answer, for programs; ``source`` tells it from what is remembered."""
+    turn = said.turn
+    return {
+        "source": said.source, "score": f"{said.score:.4f}",
+        "routes": {name: {"rank": found.rank} for name, found in said.routes.items()}, "turn_id": turn.turn_id,
+        "entity": turn.entity, "conversation": turn.conversation, "speaker": turn.speaker, "author": turn.author,
+        "said_at": turn.said_at.isoformat(), "text": turn.text,
+    }  # fmt: skip
 
 
 def score_fields(hit: Hit) -> dict[str, Any]:

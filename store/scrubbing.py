@@ -17,7 +17,7 @@ PATIENCE = 30_000  # milliseconds that PostgreSQL waits for those who read
 TABLES = (
     "private_values", "items", "decisions", "turns", "proposals", "wishes", "outbox", "search_terms", "search_texts",
     "item_vectors",
-    "turn_terms", "turn_texts", "traces", "trace_hits", "relations",
+    "turn_terms", "turn_texts", "turn_vectors", "traces", "trace_hits", "relations",
 )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from sqlmodel import Field, SQLModel
 
 # Schema versions, oldest first: the alembic revisions under migrations/versions. The last one is what this code
 # writes. A fresh database gets it at once; alembic is imported only to upgrade an older one.
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
 
 _NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -355,6 +355,16 @@ class TurnTextRow(Row, table=True):
     length: int = _number()
 
 
+class TurnVectorRow(Row, table=True):
+    """The vector of a turn and of what was said before it, by which model."""
+
+    __tablename__ = "turn_vectors"
+    namespace: str = _key()
+    number: int = Field(primary_key=True, sa_type=NUMBER)
+    model: str = _words()
+    vector: Any = Field(sa_type=VECTOR)
+
+
 class TraceRow(Row, table=True):
     """One question that was asked, and how its answer came about; no part of the log."""
 
@@ -439,6 +449,7 @@ TERMS = METADATA.tables["search_terms"]
 TEXTS = METADATA.tables["search_texts"]
 TURN_TERMS = METADATA.tables["turn_terms"]
 TURN_TEXTS = METADATA.tables["turn_texts"]
+TURN_VECTORS = METADATA.tables["turn_vectors"]
 TRACES = METADATA.tables["traces"]
 TRACE_HITS = METADATA.tables["trace_hits"]
 RELATIONS = METADATA.tables["relations"]

@@ -1,7 +1,7 @@
 """Full text over what was said: the second source of an answer, beside the items and apart from them.
 
-A turn stands in the index under its words and under what its decisions were about (its marks: slot and kind of value,
-never a value), so that it is found by what it is about where the words differ.
+A turn stands in the index under its words and under the slots that its decisions were about (its marks), never under a
+value of theirs: what is said of the same thing in other words is still told from the rest.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, select
 
 from ..model import Decision, Turn
-from . import search
+from . import search, vectors
 from .codec import read_decision, read_turn
 from .search import Add
 from .statements import Insert
-from .tables import DECISIONS, TURN_TERMS, TURN_TEXTS, TURNS, column, stamp
+from .tables import DECISIONS, TURN_TERMS, TURN_TEXTS, TURN_VECTORS, TURNS, column, stamp
 
 _ADD = Insert(TURN_TERMS, "namespace", "term", "principal", "number", "count")
 _ADD_TEXT = Insert(
     TURN_TEXTS, "namespace", "principal", "number", "turn_id", "conversation", "said_at", "length"
 )  # fmt: skip
+_ADD_VECTOR = Insert(TURN_VECTORS, "namespace", "number", "model", "vector")
 _PAGE = 400
 
 
@@ -47,20 +48,9 @@ def slot_mark(slot: str) -> str:
     return f"slot={slot.removeprefix('reported.')}"
 
 
-def kind_mark(kind: str) -> str:
-    """The term of turns in which a value of a kind was seen."""
-    return f"kind={kind}"
-
-
 def marks(decisions: Iterable[Decision]) -> set[str]:
-    """What a turn is about: the slots and kinds of its decisions, refused ones too."""
-    found: set[str] = set()
-    for decision in decisions:
-        if decision.slot is not None:
-            found.add(slot_mark(decision.slot))
-        if decision.kind is not None:
-            found.add(kind_mark(decision.kind))
-    return found
+    """What a turn is about: the slots of its decisions, refused ones too."""
+    return {slot_mark(decision.slot) for decision in decisions if decision.slot is not None}
 
 
 def index(add: Add, namespace: str, turn: Turn, number: int, decisions: Iterable[Decision]) -> None:
@@ -76,14 +66,16 @@ def index(add: Add, namespace: str, turn: Turn, number: int, decisions: Iterable
 
 
 def unindex(connection: Connection, namespace: str, turn_ids: Iterable[str]) -> None:
-    """Take turns out of the index; their words are gone from the file once it is scrubbed."""
+    """Take turns out of the index; their words are gone from the file once it is scrubbed. The turn after each of them
+    loses its vector, which has something of what was said before: it waits for another."""
     gone = sorted(set(turn_ids))
     for at in range(0, len(gone), _PAGE):
         some = gone[at : at + _PAGE]
         mine = (TURN_TEXTS.c.namespace == namespace, TURN_TEXTS.c.turn_id.in_(some))
         numbers = connection.execute(select(TURN_TEXTS.c.number).where(*mine)).scalars().all()
-        where = (TURN_TERMS.c.namespace == namespace, TURN_TERMS.c.number.in_(numbers))
-        connection.execute(delete(TURN_TERMS).where(*where))
+        after = beside(connection, namespace, numbers, 1, Within()).values()
+        for table, which in ((TURN_TERMS, numbers), (TURN_VECTORS, [*numbers, *after])):
+            connection.execute(delete(table).where(table.c.namespace == namespace, table.c.number.in_(which)))
         connection.execute(delete(TURN_TEXTS).where(*mine))
 
 
@@ -216,3 +208,40 @@ def _measure(connection: Connection, namespace: str, within: Within) -> tuple[in
     query = select(func.count(), func.sum(TURN_TEXTS.c.length)).where(*_where(namespace, within))
     total, length = connection.execute(query).one()
     return int(total), (float(length) / total if total and length else 1.0)
+
+
+# ---------------------------------------------------------------- vectors
+def waiting(connection: Connection, namespace: str, model: str, limit: int) -> list[int]:
+    """Numbers of turns that have no vector of a model, oldest first."""
+    there = and_(
+        TURN_VECTORS.c.namespace == TURN_TEXTS.c.namespace, TURN_VECTORS.c.number == TURN_TEXTS.c.number,
+        TURN_VECTORS.c.model == model,
+    )  # fmt: skip
+    query = select(TURN_TEXTS.c.number).outerjoin(TURN_VECTORS, there)
+    query = query.where(TURN_TEXTS.c.namespace == namespace, TURN_VECTORS.c.number.is_(None))
+    return list(connection.execute(query.order_by(TURN_TEXTS.c.number).limit(limit)).scalars())
+
+
+def write_vectors(connection: Connection, namespace: str, model: str, rows: Mapping[int, Sequence[float]]) -> None:
+    """Put vectors in the place of those that are there, by the numbers of turns."""
+    mine = TURN_VECTORS.c.namespace == namespace
+    connection.execute(delete(TURN_VECTORS).where(mine, TURN_VECTORS.c.number.in_(list(rows))))
+    plain = connection.dialect.name != "sqlite"
+    _ADD_VECTOR.run(
+        connection, [(namespace, number, model, vectors.stored(row, plain)) for number, row in rows.items()]
+    )  # fmt: skip
+
+
+def nearest(
+    connection: Connection, namespace: str, model: str, asked: Sequence[float], within: Within
+) -> list[tuple[int, float]]:  # fmt: skip
+    """Turns that may be shown with the cosine of their vector to another, the nearest first; every one is compared."""
+    pair = and_(TURN_VECTORS.c.namespace == TURN_TEXTS.c.namespace, TURN_VECTORS.c.number == TURN_TEXTS.c.number)
+    query = select(TURN_VECTORS.c.number, TURN_VECTORS.c.vector).join(TURN_TEXTS, pair)
+    rows = connection.execute(query.where(TURN_VECTORS.c.model == model, *_where(namespace, within))).all()
+    return sorted(vectors.scanned(rows, asked), key=lambda each: (-round(each[1], 6), -each[0]))
+
+
+def size(connection: Connection, namespace: str, within: Within) -> int:
+    """How many turns may be shown."""
+    return _measure(connection, namespace, within)[0]

@@ -54,7 +54,7 @@ def write(connection: Connection, namespace: str, rows: Iterable[tuple[str, int,
     plain = connection.dialect.name != "sqlite"
     _ADD.run(
         connection,
-        [(namespace, entity, ordinal, version, model, _stored(vector, plain))
+        [(namespace, entity, ordinal, version, model, stored(vector, plain))
          for entity, ordinal, version, model, vector in given],
     )  # fmt: skip
 
@@ -93,10 +93,10 @@ def nearest(
     plain = connection.dialect.name != "sqlite"
     if extension(connection):
         statement = _BY_EXTENSION[connection.dialect.name, entity is not None]
-        rows = statement.all(connection, **given, asked=_stored(asked, plain))
+        rows = statement.all(connection, **given, asked=stored(asked, plain))
         found = [(ordinal, float(cosine)) for ordinal, cosine in rows]
     else:
-        found = _scanned((_READ_OF if entity is not None else _READ).all(connection, **given), asked)
+        found = scanned((_READ_OF if entity is not None else _READ).all(connection, **given), asked)
     return sorted(found, key=lambda each: (-round(each[1], 6), -each[0]))
 
 
@@ -126,7 +126,7 @@ def _load(connection: Connection) -> bool:
     return True
 
 
-def _scanned(rows: Sequence[Any], asked: Sequence[float]) -> list[tuple[int, float]]:
+def scanned(rows: Sequence[Any], asked: Sequence[float]) -> list[tuple[int, float]]:
     """The same, computed here."""
     if not rows:
         return []
@@ -140,7 +140,7 @@ def _scanned(rows: Sequence[Any], asked: Sequence[float]) -> list[tuple[int, flo
     return [(ordinal, float(cosine)) for (ordinal, _), cosine in zip(rows, cosines, strict=True)]
 
 
-def _stored(vector: Sequence[float], plain: bool) -> Any:
+def stored(vector: Sequence[float], plain: bool) -> Any:
     """Float32, little-endian; a list where the back end has arrays."""
     import numpy
 

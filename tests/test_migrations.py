@@ -189,6 +189,7 @@ def test_terms_of_an_older_store_become_those_of_a_new_one(tmp_path: Path) -> No
         raw.execute("DELETE FROM search_terms WHERE count = 0")
         raw.execute("UPDATE alembic_version SET version_num = '0005'")
         raw.execute("DROP TABLE item_vectors")
+        raw.execute("DROP TABLE turn_vectors")
         raw.execute("DROP INDEX ix_items_place")
         raw.execute("CREATE INDEX ix_items_namespace_entity_slot ON items (namespace, entity, slot)")
         raw.commit()
