@@ -133,6 +133,8 @@ class Memory(Keeping):
             if self.signer is not None:
                 self.signer.close(self.store, self.namespace)
         finally:
+            if self.settings.trace:
+                self._tracer.close()
             self.store.close()
 
     # ------------------------------------------------------------ writing
@@ -427,8 +429,8 @@ class Memory(Keeping):
         )  # fmt: skip
 
     def embed_turns(self, *, limit: int | None = None) -> Embedded:
-        """Give vectors to what was said, at most ``limit`` turns, for recall with ``transcript=True``. NotFoundError when
-        no embedder is installed."""
+        """Give vectors to what was said, at most ``limit`` turns, for recall with ``transcript=True``. NotFoundError
+        when no embedder is installed."""
         from .recall.transcript import embed_turns
         from .recall.vectors import NOT_INSTALLED
 

@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from .recall.rank import Hit, Nearby, Recalled, Reranker
     from .recall.readback import ReadBack
     from .recall.relations import Related
+    from .recall.trace import Tracer
     from .recall.transcript import TurnHit
     from .recall.vectors import Embedder
     from .recall.window import Window, Windows
+    from .store.traces import Hits, Trace
 
 
 class NotFoundError(LookupError):
@@ -103,12 +105,14 @@ class Reader:
         top: int = 10,
         transcript: bool = False,
         rerank: Reranker | None = None,
+        traced: bool = True,
     ) -> Recalled:
         """The same with its account: how the question was read, each term of each score, what filters took out.
 
         ``at`` is when it is asked (default: the present), ``as_of`` when it must have been true, ``known_at`` when we
         must have known it; ``without`` are classes of personal data that must not be shown; ``transcript`` adds the
-        turns that bear on it. QuestionError: the question names a time that cannot be read.
+        turns that bear on it. A trace is left where the settings ask for it, unless ``traced`` is false. QuestionError:
+        the question names a time that cannot be read.
         """
         from .recall.question import book_of, understand
         from .recall.rank import Filters, recall
@@ -131,7 +135,11 @@ class Reader:
             book = book_of(self.ruleset)
             found = recall(tx, asked, book, filters, top, nearby=self._nearby, rerank=rerank)
             found = with_relations(tx, found, book, filters, top)
-            return with_turns(tx, found, book, filters, top, self.embedder) if transcript else found
+            if transcript:
+                found = with_turns(tx, found, book, filters, top, self.embedder)
+        if traced:
+            self._trace(found)
+        return found
 
     def related(
         self,
@@ -177,7 +185,7 @@ class Reader:
 
         known = self.items(entity=entity, as_of=at) if items is None else items
         live = [each for each in known if each.status in {"current", "scheduled"}]
-        ask = partial(self.answer, at=at, top=LOOKED_AT)
+        ask = partial(self.answer, at=at, top=LOOKED_AT, traced=False)
         return read_back(live, book_of(self.ruleset), lambda question, about: ask(question, entity=about), indexed)
 
     def _read_after(self, receipt: Receipt) -> Receipt:
@@ -245,13 +253,51 @@ class Reader:
         from .recall.question import book_of
         from .store.lookup import deciders
 
-        answer = self.answer(question, **asked)
+        answer = self.answer(question, **asked, traced=False)
         against = contradicted_by(turn if turn is not None else question, answer, trial)
         with self.store.reading(self.namespace) as tx:
             decided = deciders(tx.connection, tx.namespace, [hit.item.id for hit in answer.hits])
-        return assemble(
+        context = assemble(
             answer, book_of(self.ruleset), budget, contradicted=against, decisions=decided, count=count or count_tokens
         )
+        self._trace(answer, context)
+        return context
+
+    # ------------------------------------------------------------ what was asked, and how it was answered
+    def traces(
+        self, *, number: int | None = None, item: str | None = None, empty: bool = False, last: int = 20
+    ) -> tuple[Trace, ...]:
+        """Traces of questions, the newest first: one by its ``number``, those that an ``item`` answered, those that
+        found nothing (``empty``). What is restricted shows none."""
+        from .recall.trace import shown
+
+        with self.store.reading(self.namespace) as tx:
+            target = None if item is None else tx.item_id(item) or item
+            return shown(tx, number=number, target=target, empty=empty, last=last)
+
+    def trace_hits(self, *, top: int = 20) -> tuple[Hits, ...]:
+        """The items and turns that were answers most often, by the traces that are kept."""
+        from .store.traces import hits
+
+        with self.store.reading(self.namespace) as tx:
+            return tuple(hits(tx.connection, tx.namespace, top))
+
+    def trace_counts(self) -> tuple[int, int]:
+        """How many traces are kept, and how many of them are of questions that found nothing."""
+        from .store.traces import count
+
+        with self.store.reading(self.namespace) as tx:
+            return count(tx.connection, tx.namespace), count(tx.connection, tx.namespace, empty=True)
+
+    def _trace(self, answer: Recalled, context: Context | None = None) -> None:
+        if self.settings.trace:
+            self._tracer.keep(answer, context)
+
+    @cached_property
+    def _tracer(self) -> Tracer:
+        from .recall.trace import Tracer
+
+        return Tracer(self.store, self.namespace, self.settings.trace)
 
     def turn_ids(self) -> tuple[str, ...]:
         """Ids of all turns, by conversation and place in it."""

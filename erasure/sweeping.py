@@ -8,11 +8,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 
 from ..model import utc
-from ..rules.retention_file import RetentionFile, classes_of, kept_since
+from ..rules.retention_file import RetentionFile, class_of_traces, classes_of, kept_since
 from ..rules.ruleset import Ruleset
-from ..store.erasing import Plan, due_items, due_turns, gather, slots_stored, turns_about, turns_where
+from ..store import traces
+from ..store.erasing import (
+    Plan,
+    drop_traces,
+    due_items,
+    due_turns,
+    gather,
+    slots_stored,
+    turns_about,
+    turns_where,
+)
 from ..store.reading import Reading
 from ..store.standing import Standing, in_force
 from .erasing import ErasureError, Grounds, House, carry_out
@@ -29,6 +40,7 @@ class Swept:
     turns: int
     record: int | None
     more: bool
+    traces: int = 0  # of questions; they are no part of the log, and no record tells of them
 
 
 def sweep(
@@ -40,7 +52,9 @@ def sweep(
     """
     if at > datetime.now(UTC):
         raise ErasureError(f"{utc(at)} has not come yet: a sweep erases what is due, not what will be")
-    spans, said = classes_of(ruleset.of(RetentionFile))
+    files = ruleset.of(RetentionFile)
+    spans, said = classes_of(files)
+    traced = class_of_traces(files, spans)
     done: list[Swept] = []
     with house.store.reading(house.namespace) as tx:
         stored = slots_stored(tx)
@@ -48,13 +62,18 @@ def sweep(
         slots = [slot for slot in stored if class_of(ruleset, slot) == name]
         before = kept_since(spans[name], at)
         found = _due(house, slots, before, limit, with_turns=name == said)
-        if not (found.items or found.turns):
+        asked = _due_traces(house, before, limit) if name == traced else []
+        if not (found.items or found.turns or asked):
             continue
         record = None
-        if not dry_run:
+        if not dry_run and asked:
+            with house.store.writing(house.namespace) as writer:
+                drop_traces(writer, asked[:limit], now=at)
+        if not dry_run and (found.items or found.turns):
             why = Grounds(f"retention:{name}", "retention", actor, {"before": utc(before), "at": utc(at)})
             record = carry_out(house, found.planned, why)
-        done.append(Swept(name, len(found.items), len(found.turns), record, found.more))
+        more = found.more or len(asked) > limit
+        done.append(Swept(name, len(found.items), len(found.turns), record, more, len(asked[:limit])))
     house.store.scrub()
     return done
 
@@ -96,6 +115,23 @@ def _due(house: House, slots: Sequence[str], before: datetime, limit: int, *, wi
         items = due_items(tx, slots, before, limit + 1, lambda item: any(hold.covers(item) for hold in holds))
         turns = due_turns(tx, before, limit + 1, _held_turns(tx, holds)) if with_turns else []
     return _Due(items[:limit], turns[:limit], len(items) > limit or len(turns) > limit)
+
+
+def _due_traces(house: House, before: datetime, limit: int) -> list[int]:
+    """Traces that are due and name nothing that a hold keeps, at most one more than ``limit``."""
+    with house.store.reading(house.namespace) as tx:
+        holds = [hold for hold in in_force(tx.log, "hold_legal") if hold.target]
+        entities = {hold.target for hold in holds if hold.on == "entity"}
+        turns = _held_turns(tx, holds)
+
+        def free(number: int, entity: str | None) -> bool:
+            named = traces.targets(tx.connection, tx.namespace, number) if holds else set()
+            items = [item for item in map(tx.item, named) if item is not None]
+            held = any(hold.covers(item) for hold in holds for item in items)
+            return not (held or entity in entities or named & turns)
+
+        due = traces.due(tx.connection, tx.namespace, before)
+        return list(islice((number for number, entity in due if free(number, entity)), limit + 1))
 
 
 def _held_turns(tx: Reading, holds: Sequence[Standing]) -> set[str]:

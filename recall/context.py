@@ -53,6 +53,7 @@ class Context:
     lines: tuple[Line, ...]
     left_out: tuple[LeftOut, ...]
     answer: Recalled
+    said: tuple[str, ...] = ()  # ids of the turns quoted from the transcript, above what is remembered
 
 
 def count_tokens(text: str) -> int:
@@ -96,7 +97,25 @@ def assemble(
         chosen.append((hit, line))
     lines = tuple(line for _, line in reversed(chosen))
     text = _block(opening, lines) if lines else (note if note and count(note) <= budget else "")
-    return Context(text, count(text) if text else 0, budget, lines, tuple(left_out), answer)
+    silent = {hit.item.turn_id for hit in answer.hits if hit.item.id in against}
+    turns = [hit.turn for hit in answer.turns if hit.turn.turn_id not in silent]
+    text, said = _with_transcript(text, turns[: int(book.number("turn.shown", 5))], say, budget, count)
+    return Context(text, count(text) if text else 0, budget, lines, tuple(left_out), answer, said)
+
+
+def _with_transcript(
+    text: str, turns: Iterable[Turn], say: _Say, budget: int, count: Counter
+) -> tuple[str, tuple[str, ...]]:
+    """The block with turns above it, under a heading of their own, as far as the budget goes; of each the id."""
+    quotes: list[str] = []
+    ids: list[str] = []
+    for turn in turns:
+        more = "\n".join([say.said_heading, *reversed([*quotes, say.turn(turn)]), *([text] if text else [])])
+        if count(more) <= budget:
+            quotes.append(say.turn(turn))
+            ids.append(turn.turn_id)
+    block = [say.said_heading, *reversed(quotes)] if quotes else []
+    return "\n".join([*block, *([text] if text else [])]), tuple(ids)
 
 
 Trial = Callable[[Sequence[Turn], Known], tuple[tuple[Decision, ...], tuple[MemoryItem, ...]]]
@@ -134,6 +153,7 @@ class _Say:
         self._instructions = book.instructions
         self._book = book
         self.heading = self._text("heading")
+        self.said_heading = self._text("transcript")
 
     def _text(self, name: str, **fields: str) -> str:
         return self._words.get(f"{name}.{self._language}", "").format(**fields)
@@ -150,6 +170,12 @@ class _Say:
         if item.status != "current":
             text += f" ({item.status})"
         return Line(text, item.id, item.version, decision, marked)
+
+    def turn(self, turn: Turn) -> str:
+        """What somebody said, as quoted data: on one line, with who and when."""
+        mark = f"{self._text('marked')} " if self.looks_ordered(turn.text) else ""
+        who = quoted(turn.author) if turn.author else turn.speaker
+        return f"- {mark}{quoted(turn.text)} ({who}, {self._text('dated', date=turn.said_at.date().isoformat())})"
 
     def looks_ordered(self, said: str) -> bool:
         """True for text that looks like an instruction, however it is written: in wide letters, in the other script,

@@ -65,6 +65,8 @@ class Recalled:
     expanded: tuple[str, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)  # filter → how many candidates it took out
     unserved: Mapping[str, str] = field(default_factory=dict)  # route that could not be asked → why
+    filters: Filters = field(default_factory=Filters)
+    proposed: tuple[Hit, ...] = ()  # all that the routes proposed and filters kept, the hits first
     turns: tuple[TurnHit, ...] = ()  # what was said that bears on it, where that was asked for: no memory
     related: tuple[Related, ...] = ()  # the paths behind hits of the route "relation", in their order
 
@@ -103,7 +105,7 @@ def recall(
         hits = wider if expanded else hits
     if rerank is not None:
         hits = reranked(hits, rerank, asked, book)
-    return Recalled(tuple(hits[:top]), asked, expanded, routes.left_out, routes.unserved)
+    return Recalled(tuple(hits[:top]), asked, expanded, routes.left_out, routes.unserved, filters, tuple(hits))
 
 
 def reranked(hits: Sequence[Hit], rerank: Reranker, asked: Asked, book: QuestionBook) -> list[Hit]:

@@ -60,9 +60,7 @@ class _Search:
     def found(self, top: int) -> tuple[TurnHit, ...]:
         """The routes fused by reciprocal rank, each with its weight."""
         words, near = self._words(), self._near()
-        # Where no vectors are, words have their weight as well.
-        weights = {"words": self._weight("words"), "vector": self._weight("vector")}
-        weights = weights if near else {"words": sum(weights.values()), "vector": 0.0}
+        weights = {"words": self._weight("words" if near else "words_alone"), "vector": self._weight("vector")}
         proposed = {"items": self._items(), "words": words, "vector": near}
         proposed["beside"] = self._beside({"words": words, "vector": near}, weights)
         proposed["about"] = self._about({number for each in proposed.values() for number in each})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from calendar import monthrange
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Literal, Self
 
@@ -27,6 +27,9 @@ class RetentionFile(RuleFile):
     turns: str | None = Field(
         None, description="Class of what was said, remembered or refused, from the day it was received; none: kept."
     )
+    traces: str | None = Field(
+        None, description="Class of the traces of what was asked, from the day they were written; none: kept."
+    )
 
     @model_validator(mode="after")
     def _within(self) -> Self:
@@ -37,8 +40,9 @@ class RetentionFile(RuleFile):
                 length = timedelta()
             if not span_of(SHORTEST) <= length <= span_of(LONGEST):
                 raise Refused(f"{name!r}: {span!r} is no time from 6 months (P6M) to 10 years (P10Y)", "wrong-value")
-        if self.turns is not None and self.turns not in self.classes:
-            raise Refused(f"{self.turns!r} is none of the classes", "wrong-value")
+        for named in (self.turns, self.traces):
+            if named is not None and named not in self.classes:
+                raise Refused(f"{named!r} is none of the classes", "wrong-value")
         return self
 
 
@@ -52,6 +56,13 @@ def classes_of(files: Iterable[RetentionFile]) -> tuple[dict[str, str], str | No
             spans[name] = max(span, spans.get(name, span), key=span_of)
         turns += [each.turns] if each.turns is not None else []
     return spans, max(turns, key=lambda name: span_of(spans[name]), default=None)
+
+
+def class_of_traces(files: Iterable[RetentionFile], spans: Mapping[str, str]) -> str | None:
+    """The class of traces, of several the one that keeps them least: they are nobody's record."""
+    return min(
+        (each.traces for each in files if each.traces is not None), key=lambda name: span_of(spans[name]), default=None
+    )
 
 
 def kept_since(span: str, at: datetime) -> datetime:

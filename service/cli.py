@@ -12,8 +12,6 @@ import typer
 
 from .options import (
     FOUND,
-    UNREADABLE,
-    WRONG_USE,
     Actor,
     Engine,
     Json,
@@ -209,6 +207,9 @@ def context(
     namespace: Namespace = None,
     entity: Annotated[str | None, typer.Option(help="Only what is about this entity.")] = None,
     at: Annotated[str | None, typer.Option("--at", help="When it is asked (ISO 8601; default: now).")] = None,
+    transcript: Annotated[
+        bool, typer.Option("--transcript", help="Turns that bear on it, too, above what is remembered.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """What to put before a model that answers a question: quoted sentences within a budget, the best last."""
@@ -216,7 +217,25 @@ def context(
     from .recalled import show_context
 
     with reading(store, namespace) as memory:
-        show_context(memory.context(question, budget=budget, turn=turn, entity=entity, at=at), as_json=json)
+        found = memory.context(question, budget=budget, turn=turn, entity=entity, at=at, transcript=transcript)
+        show_context(found, as_json=json)
+
+
+@app.command()
+def trace(
+    number: Annotated[int | None, typer.Argument(metavar="[ID]", help="One trace by its number.")] = None,
+    last: Annotated[int, typer.Option("--last", min=1, help="How many at most, the newest first.")] = 20,
+    empty: Annotated[bool, typer.Option("--empty", help="Only questions that found nothing, and how many.")] = False,
+    item: Annotated[str | None, typer.Option(help="Only questions that this item answered.")] = None,
+    hits: Annotated[bool, typer.Option("--hits", help="How often items and turns were answers.")] = False,
+    store: Store = None,
+    namespace: Namespace = None,
+    json: Json = False,
+) -> None:
+    """What was asked, and how its answer came about; RECORDARI_TRACE says which share of the questions is kept."""
+    from .trace_commands import show
+
+    show(store, namespace, number=number, last=last, empty=empty, item=item, hits=hits, as_json=json)
 
 
 @app.command()
@@ -450,48 +469,6 @@ def main() -> None:
     try:
         app()
     except Exception as error:
+        from .faults import told
+
         sys.exit(told(error))
-
-
-def told(error: Exception) -> int:
-    """Print an error in one line with its place and the way out; its exit code."""
-    from ..editing import EditError
-    from ..intake import IntakeError, fault
-    from ..rulefile import RuleError
-    from ..settings import SettingsError
-
-    if isinstance(error, BrokenPipeError):  # whoever read our output has seen enough
-        # The interpreter flushes once more when it ends, and must not fail at it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FOUND
-    if isinstance(error, UnicodeEncodeError) and "surrogates" in error.reason:
-        print("an argument is not UTF-8. Set the terminal to UTF-8", file=sys.stderr)
-        return WRONG_USE
-    from ..audit.checkpoint import NoteError
-    from ..erasure.certificates import CertificateError
-    from ..erasure.erasing import ErasureError
-    from ..trust.actors import ActorError
-    from .opening import UnknownNamespace
-
-    refused = IntakeError | SettingsError | EditError | ActorError | NoteError | UnknownNamespace
-    if isinstance(error, refused | ErasureError | CertificateError):
-        print(error, file=sys.stderr)
-        return WRONG_USE
-    if isinstance(error, RuleError):
-        print(error, file=sys.stderr)
-        return UNREADABLE
-    if isinstance(error, OSError):
-        place = error.filename if error.filename is not None else "input or output"
-        line = f"{place}: {error.strerror}. Check the path, its rights and the room left" if error.strerror else error
-        print(line, file=sys.stderr)
-        return UNREADABLE
-    from ..memory import NotFoundError
-    from ..store.errors import Stale, StoreError
-
-    if isinstance(error, NotFoundError | Stale):
-        print(error, file=sys.stderr)
-        return WRONG_USE
-    from ..audit.ledger import LedgerError
-
-    print(error if isinstance(error, StoreError | LedgerError) else fault(error), file=sys.stderr)
-    return UNREADABLE

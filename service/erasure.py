@@ -150,7 +150,8 @@ def show_swept(
             continue
         by = f", record {each.record}" if each.record is not None else ""
         more = "; more is due, run it again" if each.more else ""
-        print(f"{each.retention}: {each.items} items, {each.turns} turns {'due' if dry_run else 'erased'}{by}{more}")
+        what = f"{each.items} items, {each.turns} turns" + (f", {each.traces} traces" if each.traces else "")
+        print(f"{each.retention}: {what} {'due' if dry_run else 'erased'}{by}{more}")
     if left := unclassed(House(memory.store, memory.namespace, memory.settings), memory.ruleset):
         print(f"no retention class covers {', '.join(left)}: what is there stays", file=sys.stderr)
 

@@ -106,6 +106,7 @@ def show_context(context: Context, *, as_json: bool = False) -> None:
                 {"item": each.item, "slot": each.slot, "qualifier": each.qualifier, "why": each.why}
                 for each in context.left_out
             ],
+            "said": list(context.said),
             "account": account(context.answer),
         }
     )  # fmt: skip

@@ -100,6 +100,15 @@ class Store:
                 break
         return store
 
+    def again(self, *, busy_timeout: float) -> Store | None:
+        """Another store over the same database, for writing of what nobody mourns: it waits less, and for no disk. None
+        for a memory database, which has one connection."""
+        if self._alone:
+            return None
+        url = self._engine.url
+        place = self.place if self.backend == "sqlite" else url.render_as_string(hide_password=False)
+        return Store.open(place, create=False, synchronous="NORMAL", busy_timeout=busy_timeout)
+
     @property
     def backend(self) -> str:
         """``sqlite`` or ``postgresql``."""

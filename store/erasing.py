@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Table, and_, case, delete, func, insert, or_, select, update
 
 from ..model import MemoryItem
-from . import relations, search, transcript, vectors
+from . import relations, search, traces, transcript, vectors
 from .codec import read_item
 from .reading import Reading
 from .scrubbing import SCRUB
@@ -60,12 +60,14 @@ class Plan:
     keeps: dict[str, Any] = field(default_factory=dict)  # versions that stay, vouched for by a value that goes
     vouchers: list[tuple[int, str]] = field(default_factory=list)  # those values: record and field
     wishes: list[int] = field(default_factory=list)  # records of wishes that go
+    traces: list[int] = field(default_factory=list)  # of questions that name or quote any of it
     entities: dict[str, list[int]] = field(default_factory=dict)  # entity → numbers of its items in the search index
 
     @property
     def empty(self) -> bool:
         """True when nothing is left to erase."""
-        return not (self.versions or self.turns or self.names or self.fields or self.decisions or self.suggestions)
+        found = (self.versions, self.turns, self.names, self.fields, self.decisions, self.suggestions, self.traces)
+        return not any(found)
 
     @property
     def items(self) -> list[str]:
@@ -77,7 +79,7 @@ class Plan:
         return {
             "items": len(self.items), "item versions": len(self.versions), "turn texts": len(self.turns),
             "personal values": sum(map(len, self.fields.values())), "decisions": len(self.decisions),
-            "suggestions": len(self.suggestions), "pieces of work": self.work,
+            "suggestions": len(self.suggestions), "pieces of work": self.work, "traces": len(self.traces),
         }  # fmt: skip
 
 
@@ -199,6 +201,7 @@ class _Gathering:
         self.tx = tx
         self.plan = Plan()
         self._gone = items
+        self._said: set[str] = set()  # values as they were said
         self._fields: dict[int, set[str]] = {}
         self._strip: dict[tuple[str, int], set[str]] = {}
         sources = self._versions()
@@ -212,6 +215,9 @@ class _Gathering:
         self._wordings()
         self._names(entity)
         self._finish()
+        self.plan.traces = traces.naming(
+            tx.connection, tx.namespace, items=items, turns=turns, words=self._said, entity=entity
+        )
 
     def _rows(self, query: Any, column: ColumnElement[Any], ids: Iterable[Any]) -> Iterator[Any]:
         for some in _pages(ids):
@@ -228,6 +234,7 @@ class _Gathering:
             self.plan.entities.setdefault(entity, []).append(ordinal)
             fields = json.loads(body)
             sources.add(fields["turn_id"])
+            self._said.update((fields.get("surface", ""), read_item(body).canonical))
             sources.update(each["turn_id"] for each in fields.get("evidence") or ())
         self.plan.versions.sort(key=lambda version: version.row)
         return sources
@@ -376,16 +383,27 @@ def destroy(tx: Writing, plan: Plan, *, decided_by: int, now: datetime) -> None:
         connection.execute(update(DECISIONS).where(at).values(body=body))
     for some in _pages(plan.wishes):
         connection.execute(delete(WISHES).where(_mine(WISHES, tx), WISHES.c.seq.in_(some)))
+    traces.remove(connection, mine, plan.traces)
     nameless, wordless = set(plan.names), set(plan.turns)
     transcript.unindex(connection, mine, nameless | wordless)
     for turn in sorted(nameless | wordless):
         _bare(tx, turn, nameless=turn in nameless, wordless=turn in wordless)
+    _scrub_later(tx, "", decided_by, now)
+    tx.forget()
+
+
+def drop_traces(tx: Writing, numbers: Sequence[int], *, now: datetime) -> None:
+    """Delete traces that are kept no longer; the free space is for ``Store.scrub`` to clean."""
+    traces.remove(tx.connection, tx.namespace, numbers)
+    _scrub_later(tx, f"traces {stamp(now)}", max(numbers, default=0), now)
+
+
+def _scrub_later(tx: Writing, of: str, number: int, now: datetime) -> None:
     row = {
-        "namespace": mine, "kind": SCRUB, "item_id": "", "item_version": decided_by, "payload": "{}",
+        "namespace": tx.namespace, "kind": SCRUB, "item_id": of, "item_version": number, "payload": "{}",
         "state": "waiting", "attempts": 0, "not_before": stamp(now),
     }  # fmt: skip
-    connection.execute(insert(OUTBOX), [row])
-    tx.forget()
+    tx.connection.execute(insert(OUTBOX), [row])
 
 
 def _bare(tx: Writing, turn: str, *, nameless: bool, wordless: bool) -> None:

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from recordari.intake import IntakeError, read_lines, read_turn
 from recordari.memory import Memory, NotFoundError
 from recordari.rules.load import load
-from recordari.service import batch, cli
+from recordari.service import batch, cli, faults
 from recordari.settings import Settings, SettingsError
 from recordari.store.errors import Damaged, Full, NewerSchema, NotADatabase, ReadOnly, StoreError
 
@@ -164,7 +164,7 @@ def command(*arguments: str, stdin: bytes = b"") -> tuple[int, str, str]:
         captured = io.StringIO()
         kept, sys.stderr = sys.stderr, captured
         try:
-            code = cli.told(done.exception)
+            code = faults.told(done.exception)
         finally:
             sys.stderr = kept
         return code, done.stdout, captured.getvalue()

@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 
 from recordari.memory import Memory
 from recordari.rules.ruleset import Ruleset
-from recordari.service.cli import app, told
+from recordari.service.cli import app
+from recordari.service.faults import told
 
 WHO = ("--actor", "ines")
 WHY = ("--ground", "gdpr-17-1-b")
