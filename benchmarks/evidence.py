@@ -3,8 +3,8 @@
     python benchmarks/evidence.py [DIALOGUES …] [--noise DIALOGUES …] [--show 20]
 
 DIALOGUES are JSON lines as `recordari rehearse` or `recordari observe` take them, or YAML as in tests/dialogues;
-without them those of tests/dialogues and examples. All are told one after the other, a day apart, as conversations with one
-client, the noise first: one transcript to search. Compared in the same run, over the same turns:
+without them those of tests/dialogues and examples. All are told one after the other, a day apart, as conversations
+with one client, the noise first: one transcript to search. Compared in the same run, over the same turns:
 
     bm25      the whole question, by the product's own index of turns and nothing else
     fts5      the whole question, by SQLite's FTS5 over texts segmented by jieba

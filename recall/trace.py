@@ -59,7 +59,8 @@ class Tracer:
             if self._given_up or not sampled(key, self.share):
                 return
             # Something is always nearest: what only nearness proposes was not found.
-            found = sum(1 for hit in (*answer.hits, *answer.turns) if hit.routes.keys() - {"vector", "beside"})
+            routes = [hit.routes for hit in answer.hits] + [hit.routes for hit in answer.turns]
+            found = sum(bool(each.keys() - {"vector", "beside"}) for each in routes)
             targets = tuple(_targets(answer, context))
             body = body_of(answer, context)
             self._pending.append(_Pending(datetime.now(UTC), answer.filters.entity, found, body, targets))
