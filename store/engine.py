@@ -343,7 +343,7 @@ def _sqlite(url: URL, read_only: bool, synchronous: Synchronous, busy_timeout: f
     def prepare_connection(connection: Any, _: object) -> None:
         cursor = connection.cursor()
         cursor.execute("PRAGMA foreign_keys=ON")
-        cursor.execute("PRAGMA cache_size=-65536")  # KB: the inner pages of a store of some GB, read once
+        cursor.execute("PRAGMA cache_size=-32768")  # KB: the inner pages of a store of some GB, read once
         cursor.execute("PRAGMA secure_delete=ON")  # what is deleted is overwritten: erasure reaches the file
         cursor.execute("PRAGMA query_only=ON" if read_only else f"PRAGMA synchronous={synchronous}")
         cursor.close()
