@@ -22,6 +22,7 @@ from .llm_polish.template import render
 from .llm_polish.wording import from_event, readable
 from .model import Bound, Decision, Edit, Known, MemoryItem, Outcome, Receipt, Scan, Turn
 from .reader import NotFoundError as NotFoundError
+from .reader import NotInstalledError as NotInstalledError
 from .releases.serving import Serving
 from .rules.anchors import counted_out, event_name
 from .rules.capture import Captured
@@ -415,11 +416,11 @@ class Memory(Keeping):
 
     def embed(self, *, limit: int | None = None, anew: bool = False) -> Embedded:
         """Embed what waits for a vector, at most ``limit`` items; ``anew``: all vectors go first, those of another
-        model too. NotFoundError when no embedder is installed."""
+        model too. NotInstalledError when no embedder is installed."""
         from .recall.vectors import EVERY, NOT_INSTALLED, embed_waiting
 
         if self.embedder is None:
-            raise NotFoundError("embedder", NOT_INSTALLED)
+            raise NotInstalledError(NOT_INSTALLED)
         if anew:
             with self.store.writing(self.namespace) as tx:
                 tx.unembed()
@@ -429,13 +430,13 @@ class Memory(Keeping):
         )  # fmt: skip
 
     def embed_turns(self, *, limit: int | None = None) -> Embedded:
-        """Give vectors to what was said, at most ``limit`` turns, for recall with ``transcript=True``. NotFoundError
-        when no embedder is installed."""
+        """Give vectors to what was said, at most ``limit`` turns, for recall with ``transcript=True``.
+        NotInstalledError when no embedder is installed."""
         from .recall.transcript import embed_turns
         from .recall.vectors import NOT_INSTALLED
 
         if self.embedder is None:
-            raise NotFoundError("embedder", NOT_INSTALLED)
+            raise NotInstalledError(NOT_INSTALLED)
         return embed_turns(self.store, self.namespace, self.embedder, limit=limit)
 
     def checkpoint(self) -> str:

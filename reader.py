@@ -37,6 +37,13 @@ class NotFoundError(LookupError):
         super().__init__(f"no {what} {id_!r}. Ids stand in the output of {ids}")
 
 
+class NotInstalledError(NotFoundError):
+    """What was asked for needs a part that is not installed; the message says how to have it."""
+
+    def __init__(self, message: str) -> None:
+        LookupError.__init__(self, message)
+
+
 class Reader:
     """The items of one namespace, their history, and the decisions behind them."""
 

@@ -14,6 +14,7 @@ from .options import WRONG_USE
 from .show import console
 from .streams import emit
 
+LARGEST = 2**63 - 1  # what a database takes as a whole number
 NONE = "no traces are kept. RECORDARI_TRACE=1 keeps one of each question, 0.1 of one in ten"
 
 
@@ -31,6 +32,7 @@ def show(
     """Print traces, or with ``hits`` the counts of items and turns; exit code 2 for a trace that is not there."""
     from .opening import reading
 
+    last = min(last, LARGEST)
     with reading(store, namespace) as memory:
         if hits:
             for each in memory.trace_hits(top=last):
@@ -40,7 +42,8 @@ def show(
                 else:
                     print(f"{each.answers:6} answers, {each.injected:6} before a model: {each.kind} {each.id}")
             return
-        found = memory.traces(number=number, item=item, empty=empty, last=last)
+        possible = number is None or abs(number) <= LARGEST
+        found = memory.traces(number=number, item=item, empty=empty, last=last) if possible else ()
         kept, missed = memory.trace_counts()
     if number is not None and not found:
         print(f"no trace {number}. `recordari trace` lists those that are kept", file=sys.stderr)

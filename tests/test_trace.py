@@ -14,7 +14,7 @@ from typing import Any, Literal
 import pytest
 from typer.testing import CliRunner
 
-from recordari.memory import Memory
+from recordari.memory import Memory, NotInstalledError
 from recordari.recall import trace
 from recordari.recall.trace import sampled
 from recordari.rules.ruleset import Ruleset
@@ -426,3 +426,26 @@ def test_without_traces_the_command_says_how_to_keep_them(tmp_path: Path) -> Non
     done = CliRunner(env={"RECORDARI_TRACE": "0"}).invoke(app, ["trace", "--store", path])
     assert done.exit_code == 0
     assert "RECORDARI_TRACE=1" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"), [(["9" * 23], 2), (["--", "-" + "9" * 23], 2), (["--last", "9" * 20], 0)]
+)
+def test_a_number_beyond_what_a_database_takes_is_no_internal_error(
+    tmp_path: Path, ruleset: Ruleset, arguments: list[str], code: int
+) -> None:
+    place = str(tmp_path / "m.db")
+    with Memory.open(place, ruleset=ruleset) as memory:
+        tell(memory, "The legal budget is $60,000.")
+    result = CliRunner().invoke(app, ["trace", "--store", place, *arguments])
+    assert result.exit_code == code
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+
+
+def test_without_an_embedder_the_message_says_what_to_install_and_nothing_of_ids(
+    tmp_path: Path, ruleset: Ruleset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Memory.open(str(tmp_path / "m.db"), ruleset=ruleset) as memory:
+        monkeypatch.setattr(memory, "embedder", None)
+        with pytest.raises(NotInstalledError, match=r"^no embedder is installed. Install recordari\[vectors\]"):
+            memory.embed()
