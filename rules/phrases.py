@@ -186,7 +186,7 @@ def _named(seen: View, book: Book, rule: Rule, segment: Segment, hit: re.Match[s
 
 def _typed(place: Place, file: CaptureFile) -> bool:
     """True for a mention that a stretch of text must not swallow."""
-    return place.wall or (file.slot == "none" and place.kind != "number")
+    return place.wall or file.slot == "none"
 
 
 def _triggered(book: Book, rule: Rule, seen: View, groups: dict[str, str | None], start: int, end: int) -> bool:
