@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
 from typing import Protocol
 
 from ..model import MemoryItem
 from .checkpoint import NoteError, origin_of, unverified
 from .heads import Heads, change_of
 from .holdings import Decisions, Stored
-from .ledger import LogStore, StoredRow
+from .ledger import LogStore
 from .merkle import Frontier, Growing, leaf_hash
 from .record import DECIDES, SALT_BYTES, Beside, Record, RecordError, domain_of, record_of
 from .report import Erased as Erased
@@ -204,15 +204,16 @@ class _Check:
             if not isinstance(seq, int):
                 continue
             expected = seq + 1
-            leaf = leaf_hash(_bytes_of(row.record))
+            text = row.record
+            leaf = leaf_hash(text.encode() if type(text) is str and text.isascii() else _bytes_of(text))
             if leaf != row.leaf:
-                self.wrong(row.seq, "altered", "the record does not have the hash it was stored with")
+                self.wrong(seq, "altered", "the record does not have the hash it was stored with")
             if tree.size & 15 == 15:
                 self._subtrees(tree.frontier(), leaf)
             tree.append(leaf)
             if tree.size in sizes:
                 roots[tree.size] = tree.frontier().root()
-            self._record(row)
+            self._record(seq, text, row.private)
         if tree.size:
             self.counts["records"] = tree.size
         return tree.frontier(), roots
@@ -225,33 +226,34 @@ class _Check:
             if self.subtrees.get(level, {}).get(number, root) != root:
                 self.wrong(-1, "frontier", f"the subtree {number} of {1 << level} records is not the one that is kept")
 
-    def _record(self, row: StoredRow) -> None:
+    def _record(self, seq: int, text: str, kept: Mapping[str, Beside]) -> None:
         try:
-            if not isinstance(row.record, str):
-                raise RecordError(f"the record is stored as {type(row.record).__name__}, not as text")
-            fields, well_formed = read_strictly(row.record)
+            if not isinstance(text, str):
+                raise RecordError(f"the record is stored as {type(text).__name__}, not as text")
+            fields, well_formed = read_strictly(text)
             record = record_of(fields)
             if not well_formed:
-                self.wrong(row.seq, "form", "the record is not in canonical form")
+                self.wrong(seq, "form", "the record is not in canonical form")
         except (ValueError, RecursionError) as wrong:
-            self.wrong(row.seq, "form", str(wrong))
+            self.wrong(seq, "form", str(wrong))
             return
-        if record.seq != row.seq:
-            self.wrong(row.seq, "moved", f"the record says of itself that it is number {record.seq}")
-        if record.namespace != self.namespace:
-            self.wrong(row.seq, "moved", f"the record belongs to the log {record.namespace!r}")
-        private = self._private(record, row.private)
+        said, namespace, kind, recorded_at, _, hashes, signed = record
+        if said != seq:
+            self.wrong(seq, "moved", f"the record says of itself that it is number {said}")
+        if namespace != self.namespace:
+            self.wrong(seq, "moved", f"the record belongs to the log {namespace!r}")
+        private = self._private(said, hashes, kept)
         try:
-            if record.recorded_at < self.clock:
-                self.backwards.append(record.seq)
+            if recorded_at < self.clock:
+                self.backwards.append(said)
             else:
-                self.clock = record.recorded_at
+                self.clock = recorded_at
             self._meaning(record, private)
-            if record.kind in SIGNED or record.signed is not None or record.by_person:
-                self.signatures.read(record, row.record, private)
+            if signed is not None or kind in SIGNED or record.by_person:
+                self.signatures.read(record, text, private)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as wrong:
             # well hashed, but not written by this code
-            self.wrong(row.seq, "form", f"the content does not have the form of kind {record.kind}: {wrong!r}")
+            self.wrong(seq, "form", f"the content does not have the form of kind {kind}: {wrong!r}")
 
     def _meaning(self, record: Record, private: Mapping[str, Beside]) -> None:
         before, self.before = self.before, None
@@ -287,30 +289,29 @@ class _Check:
         if ordinal != 0 and before != (turn_id, ordinal - 1):
             self.wrong(record.seq, "order", f"decision {turn_id}/{ordinal} does not follow the one before it")
 
-    def _private(self, record: Record, private: Mapping[str, Beside]) -> Mapping[str, Beside]:
-        """The personal values against what the record commits to; those that fit."""
-        hashes = record.hashes
+    def _private(self, seq: int, hashes: Mapping[str, str], private: Mapping[str, Beside]) -> Mapping[str, Beside]:
+        """The personal values against what record ``seq`` commits to; those that fit."""
         good = 0
         for name, committed in hashes.items():
             each = private.get(name)
             if each is None:
-                self.missing[(record.seq, name)] = committed
+                self.missing[(seq, name)] = committed
                 continue
             try:
                 salt = bytes.fromhex(each.salt)
-                found = hashlib.sha256(domain_of(name) + salt + each.value.encode()).hexdigest()
+                found = sha256(domain_of(name) + salt + each.value.encode()).hexdigest()
                 agrees = found == committed and len(salt) == SALT_BYTES
             except (AttributeError, TypeError, ValueError):
                 agrees = False
             if agrees:
                 good += 1
             else:
-                self.wrong(record.seq, "private", f"the value of {name} is not the one the record commits to")
+                self.wrong(seq, "private", f"the value of {name} is not the one the record commits to")
                 private = {field: each for field, each in private.items() if field != name}
         self.values += good
         if good != len(private):
             for name in sorted(set(private) - set(hashes)):
-                self.wrong(record.seq, "private", f"a value {name} lies beside the record that it does not know")
+                self.wrong(seq, "private", f"a value {name} lies beside the record that it does not know")
         return private
 
     def _gone(self) -> tuple[Erased, ...]:

@@ -35,6 +35,22 @@ class Statement:
         rows: list[Columns] = self._send(connection, parameters).fetchall()
         return rows
 
+    def page(self, connection: Connection, **parameters: Any) -> list[Columns]:
+        """All rows, for who reads a whole table. A verifier's connection calls a function for every text, which mends
+        what is no UTF-8; the driver itself reads texts in half the time, and says when one needs mending."""
+        driver = _driver(connection)
+        mending = getattr(driver, "text_factory", str)
+        if mending is str:
+            return self.all(connection, **parameters)
+        driver.text_factory = str
+        try:
+            return self.all(connection, **parameters)
+        except connection.dialect.loaded_dbapi.OperationalError:
+            pass
+        finally:
+            driver.text_factory = mending
+        return self.all(connection, **parameters)
+
     def each(self, connection: Connection, name: str, values: Iterable[Any], **parameters: Any) -> Iterator[Columns]:
         """The rows for each value of the parameter ``name``. Not one statement with a list: without statistics SQLite
         takes a condition on the namespace alone for a narrower one than twenty keys, and reads all of a table."""

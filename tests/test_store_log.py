@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -99,3 +102,21 @@ def test_rule_sets_and_runtimes_are_kept_once_under_their_digest(store: Store) -
         assert tx.runtime("def") == {"python": "3.11"}
         assert tx.ruleset("none") is None
         assert tx.runtime("none") is None
+
+
+def test_an_inspection_reads_text_that_is_no_utf8_and_whole_texts_around_it_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with Store.open(path) as opened:
+        for number in range(3):
+            note(opened, number)
+    with closing(sqlite3.connect(path)) as raw, raw:
+        raw.execute("INSERT INTO records VALUES (?, 3, CAST(X'22FF22' AS TEXT), X'00')", (NS,))
+    with Store.open(path, read_only=True) as opened:
+        with opened.inspecting(NS) as tx:
+            rows = list(tx.log.read(NS))
+            assert rows[3].record == '"\udcff"'
+            assert all(leaf_hash(row.record.encode()) == row.leaf for row in rows[:3])
+            assert rows[0].private["canonical"].value == '"8万"'
+            assert [row.seq for row in tx.log.read(NS, 0, 3)] == [0, 1, 2]
+        with opened.reading(NS) as tx, pytest.raises(Exception, match="UTF-8"):
+            list(tx.log.read(NS))

@@ -81,3 +81,23 @@ def test_what_is_no_json_is_refused(text: str) -> None:
 def test_words_in_any_script_and_commas_between_them_are_no_other_form() -> None:
     text = canonical({"engine": "durable-rules 2.0.28", "note": "rent, then: 預算 8万", "turn": "2026-01-05"})
     assert read_strictly(text)[1] is True
+
+
+@PATIENT
+@given(st.dictionaries(KEYS, VALUES, min_size=1, max_size=6), st.data())
+def test_one_character_more_anywhere_is_told_as_writing_it_out_again_tells_it(
+    fields: dict[str, object], data: st.DataObject
+) -> None:
+    text = canonical(fields)
+    at = data.draw(st.integers(0, len(text)))
+    other = (
+        text[:at] + data.draw(st.sampled_from([" ", "-", "0", ",", '"', "\n", ".0", "e1", '"a":1,', "é"])) + text[at:]
+    )
+    try:
+        there = json.loads(other)
+        expected = there, canonical(there) == other
+    except ValueError:
+        with pytest.raises(ValueError):  # noqa: PT011 - as json says it
+            read_strictly(other)
+    else:
+        assert read_strictly(other) == expected
