@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 
 from ...rulefile import RuleFile
@@ -76,7 +77,7 @@ def _outcome(rule: CaptureFile) -> tuple[str, str, str]:
     return rule.slot, rule.act, rule.take.qualifier
 
 
-class _AtOnePriority(LintCheck):
+class _AtOnePriority(LintCheck, ABC):
     """Base: pairs of rules of one priority that a mention may meet together."""
 
     def collisions(self, ruleset: Ruleset) -> Iterator[tuple[CaptureFile, CaptureFile, str]]:
@@ -114,9 +115,9 @@ class _AtOnePriority(LintCheck):
                     break
                 listed.append(rule)
 
+    @abstractmethod
     def counts(self, rule: CaptureFile, earlier: CaptureFile) -> bool:
         """Whether this pair is what the check is about."""
-        raise NotImplementedError
 
 
 _ENOUGH = 20  # rules on one word that a further one is held against
