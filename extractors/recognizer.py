@@ -9,7 +9,7 @@ from ..model import Hint
 from ..values import Value
 from .parsing.chart import Edge
 from .text import Normalized
-from .vocabulary import VocabularyFile, with_additions
+from .vocabulary import VocabularyFile
 
 Lookup = Callable[[str], VocabularyFile]
 
@@ -68,15 +68,3 @@ def recognizer(name: str, *needs: str) -> Callable[[Callable[[Lookup], Recognize
         return build
 
     return register
-
-
-def build_all(vocabularies: dict[str, VocabularyFile]) -> tuple[Recognizer, ...]:
-    """Every registered recogniser that the vocabularies allow, in the order of their names."""
-    from . import addresses, contacts, entities, identifiers  # noqa: F401  they register themselves
-
-    lookup = with_additions(vocabularies).__getitem__
-    return tuple(
-        build(lookup)
-        for _, (needs, build) in sorted(RECOGNIZERS.items())
-        if all(need in vocabularies for need in needs)
-    )

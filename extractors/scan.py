@@ -9,18 +9,18 @@ from datetime import datetime
 from typing import Any, Literal
 
 from ..model import Hint, Scan, Source, Speaker
-from . import assertion, dates, money, numbers
+from . import addresses, assertion, contacts, dates, entities, identifiers, money, numbers
 from .cues import CompiledCues, CueFile, compile_cues
 from .grammar import Context, Grammar, GrammarFile
 from .names.models import hints as model_hints
-from .recognizer import Recognizer, build_all
+from .recognizer import RECOGNIZERS, Recognizer
 from .text import Normalized, normalize
-from .vocabulary import VocabularyFile
+from .vocabulary import VocabularyFile, with_additions
 
 __all__ = ["Extraction", "language_of", "scan"]
 
-# Importing these modules registers the functions, finishers and built-in leaves that grammar files name.
-REGISTERED = (numbers, money, dates)
+# Importing these registers recognisers, and the functions, finishers and built-in leaves that grammar files name.
+REGISTERED = (numbers, money, dates, addresses, contacts, entities, identifiers)
 _HAN = re.compile(r"[\u3400-\u9fff]")
 
 
@@ -84,8 +84,11 @@ class _Noting(dict[str, VocabularyFile]):
 
 
 def recognizers(words: dict[str, VocabularyFile]) -> tuple[Recognizer, ...]:
-    """The recognisers (contacts, addresses, names) that the vocabularies allow."""
-    return build_all(words)
+    """The recognisers (contacts, addresses, names) that the vocabularies allow, in the order of their names."""
+    lookup = with_additions(words).__getitem__
+    return tuple(
+        build(lookup) for _, (needs, build) in sorted(RECOGNIZERS.items()) if all(need in words for need in needs)
+    )
 
 
 def language_of(text: str) -> Literal["zh", "en"]:

@@ -17,8 +17,8 @@ from ..extractors.grammar import Context
 from ..extractors.time.anchored import counted_from, open_value
 from ..model import Assertion, Bound, Candidate, Known, MemoryItem, Turn
 from ..values import TimeValue
-from .bind import Draft
 from .book import Book, RulesetLike, book_of
+from .draft import Draft
 from .features import features_of
 from .labels import key
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..extractors.phones import of_country
 from ..model import Bound, Candidate, Known, MemoryItem, Proposal, Turn
@@ -21,6 +21,7 @@ from ..values import (
     Value,
 )
 from .book import Book, RulesetLike, book_of
+from .draft import Draft
 from .features import features_of
 from .frames import LAST_NAMED
 from .labels import key
@@ -30,24 +31,6 @@ from .parts import adjusted, completed, on_day, part_of, patched, with_moment
 from .relation import compare
 
 __all__ = ["bind"]
-
-
-class Draft(NamedTuple):
-    """A candidate while it is being completed."""
-
-    slot: str | None
-    qualifier: str | None
-    entity: str
-    value: Value | None
-    target: MemoryItem | None = None
-    binding: str = "none"
-    derived_from: tuple[str, ...] = ()
-    question: str | None = None
-    valid: str = "ok"
-    rivals: tuple[MemoryItem, ...] = ()
-    proposal: Proposal | None = None
-    closes: tuple[str, ...] = ()
-    identity: str = "none"
 
 
 def bind(turn: Turn, candidate: Candidate, known: Known, ruleset: RulesetLike, gate: str = "none") -> Bound:

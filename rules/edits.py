@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ..model import Act, Assertion, Bound, Candidate, Edit, Known, MemoryItem, Scan, Turn
 from ..values import NumberValue, TextValue, Value
-from .bind import Draft, valued
+from .bind import valued
 from .book import RulesetLike, book_of
+from .draft import Draft
 from .features import features_of
 from .lookup import Lookup
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ..model import Bound, Candidate, Ending, Known, MemoryItem, Turn
-from .bind import Draft
 from .book import Book
+from .draft import Draft
 from .features import features_of
 
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..extractors.text import normalize
 from ..model import Candidate, MemoryItem, Turn
 from ..values import Magnitude, TextValue, Value
 from .book import Book
+from .draft import Draft
 from .relation import compare
 from .slots import SlotFile, span_of
-
-if TYPE_CHECKING:
-    from .bind import Draft
 
 
 def features_of(

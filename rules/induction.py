@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from ..model import Bound, Evidence, Known, MemoryItem, Turn, Wish
 from ..values import Value
-from .bind import Draft
 from .book import Book
+from .draft import Draft
 from .endings import ended
 from .features import features_of
 from .induction_file import InductionFile

@@ -36,6 +36,7 @@ CHECKS: tuple[LintCheck, ...] = (
     tables.NoCatchAll(), tables.NeverReached(), tables.DoesNotCompile(), tables.EngineLimits(),
     lasting.UnknownClass(), lasting.IdleGrace(), lasting.SecondBudget(),
 )  # fmt: skip
+KNOWN = frozenset(check.id for check in CHECKS)
 
 
 def lint(
@@ -50,7 +51,7 @@ def lint(
     by_path = {path: name for name, path in ruleset.paths.items()}
     for given in checks:
         check = copy.copy(given)
-        check.day = on
+        check.day, check.known = on, KNOWN
         found: list[Found | Problem] = list(check.whole(ruleset))
         for file in ruleset.files.values():
             found.extend(check.rule(ruleset, file))

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from ..model import Candidate, Known, MemoryItem, Turn
 from ..values import NameValue, OrganizationValue, PersonValue
 from .book import Book
+from .draft import Draft
 from .identity import judge
-
-if TYPE_CHECKING:
-    from .bind import Draft
 
 ALIAS = "alias"
 _HAN = re.compile(r"[\u3400-\u9fff]")

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel
 
@@ -105,10 +105,25 @@ def schema(kind: str, language: Language = "en") -> dict[str, Any]:
 
 
 def _models(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    from .kindpage import inner
-
     yield model
     yield from inner(model, set())
+
+
+def inner(model: type[BaseModel], without: set[str]) -> Iterator[type[BaseModel]]:
+    """Every model below a model, each after the one that names it first."""
+    for name, field in model.model_fields.items():
+        if name not in without:
+            for nested in models_in(field.annotation):
+                yield nested
+                yield from inner(nested, set())
+
+
+def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models that an annotation names."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from models_in(argument)
 
 
 def _describe(node: Any, language: Language, feature: str | None = None) -> None:

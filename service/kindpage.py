@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 from ..model import FEATURES
 from ..rulefile import RuleFile
 from ..rules.schema import KINDS, ONE_OR_MANY
-from .described import Language, feature_words, field_words, meanings, model_words, page_words
+from .described import Language, feature_words, field_words, inner, meanings, model_words, page_words
 
 LONG = 10  # so many values and more have a section of their own
 _SECTIONS = {"state": "acts", "negation": "cues", "time": "kinds"}  # by the first value of the group
@@ -82,23 +82,6 @@ def _lines(said: Any, language: Language) -> list[str]:
 
 def _said(said: Any, language: Language) -> str:
     return "<br>".join(_lines(said, language)).replace("|", "\\|")
-
-
-def inner(model: type[BaseModel], without: set[str]) -> Iterator[type[BaseModel]]:
-    """Every model below a model, each after the one that names it first."""
-    for name, field in model.model_fields.items():
-        if name not in without:
-            for nested in models_in(field.annotation):
-                yield nested
-                yield from inner(nested, set())
-
-
-def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    """The models that an annotation names."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for argument in get_args(annotation):
-        yield from models_in(argument)
 
 
 def literals(annotation: Any) -> Iterator[tuple[str, ...]]:

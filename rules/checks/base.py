@@ -25,6 +25,7 @@ class LintCheck:
     bad: ClassVar[str]
     good: ClassVar[str]
     day: date | None = None  # the day for which rules are looked at; none: days are not looked at
+    known: frozenset[str] = frozenset()  # the ids of all checks
 
     def rule(self, ruleset: Ruleset, rule: RuleFile) -> Iterator[Found | Problem]:
         """What is wrong with one rule."""

@@ -164,9 +164,7 @@ accepts: {one-character-trigger: As the last word of a label it is unmistakable.
 """
 
     def rule(self, ruleset: Ruleset, rule: RuleFile) -> Iterator[Found]:
-        from ..lint import CHECKS
-
-        for name in rule.accepts.keys() - {check.id for check in CHECKS}:
+        for name in rule.accepts.keys() - self.known:
             yield rule.id, ("accepts", name), f"there is no check {name!r}", "The ids stand in docs/rule-checks.md."
 
 
