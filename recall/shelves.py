@@ -6,18 +6,23 @@ compares it with the database each time.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import json
 import logging
+import os
+import threading
 from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..model import Turn
 from ..settings import SettingsError
-from ..store.codec import read_turn, turn_body
-from ..store.talk import ForNow, Head, Talk, Told
+from ..store.codec import turn_body
+from ..store.talk import ForNow, Head, Talk, Told, Worded
 
 if TYPE_CHECKING:
     from valkey import Valkey
@@ -55,6 +60,15 @@ if tonumber(redis.call('GET', KEYS[1]) or '-1') < tonumber(ARGV[1]) then
 end
 return 1
 """
+
+
+# Both of one state, as one text: a client takes each member of a list apart by itself.
+_GET = """
+local state = redis.call('GET', KEYS[2])
+if not state then return false end
+return '[' .. state .. ',[' .. table.concat(redis.call('ZRANGE', KEYS[1], 0, -1), ',') .. ']]'
+"""
+_SCRIPTS = (_GET, _PUT, _FORGET)
 
 
 class Shelf(Protocol):
@@ -98,6 +112,69 @@ class InProcess:
         return True
 
 
+class _Line:
+    """One connection to the server, for one thread at a time. What is only told is sent, and its answer read when the
+    line is needed next: who asked for a window does not wait until it is kept."""
+
+    def __init__(self, client: Valkey) -> None:
+        self._pool = client.connection_pool
+        self._lock = threading.Lock()
+        self._connection: Any = None
+        self._owner = 0  # a process that was forked off has a line of its own
+        self._due: list[Callable[[Any], None]] = []
+
+    def ask(self, script: str, keys: Sequence[str], given: Sequence[Any]) -> Any:
+        """What a script answers."""
+        return self._sent(script, keys, given, None)
+
+    def tell(self, script: str, keys: Sequence[str], given: Sequence[Any], then: Callable[[Any], None]) -> None:
+        """Let a script run; ``then`` gets what it answers when the line is needed next."""
+        self._sent(script, keys, given, then)
+
+    def _sent(
+        self, script: str, keys: Sequence[str], given: Sequence[Any], then: Callable[[Any], None] | None
+    ) -> Any:  # fmt: skip
+        from valkey.exceptions import ConnectionError as Cut
+        from valkey.exceptions import NoScriptError
+
+        command = ["EVALSHA", _name_of(script), len(keys), *keys, *given]
+        with self._lock:
+            try:
+                return self._once(command, then)
+            except (Cut, NoScriptError):  # cut while nobody needed it, or a server that has forgotten the script
+                return self._once(command, then)
+
+    def _once(self, command: Sequence[Any], then: Callable[[Any], None] | None) -> Any:
+        with self._ready() as connection:
+            connection.send_command(*command)
+            if then is None:
+                return connection.read_response()
+            self._due.append(then)
+            return None
+
+    @contextlib.contextmanager
+    def _ready(self) -> Iterator[Any]:
+        """The connection with nothing left to read; whatever goes wrong on it cuts it."""
+        if self._owner != os.getpid():
+            self._connection, self._owner = None, os.getpid()
+        try:
+            if self._connection is None:
+                self._due.clear()
+                self._connection = self._pool.get_connection("EVALSHA")
+                for script in _SCRIPTS:
+                    self._connection.send_command("SCRIPT", "LOAD", script)
+                    self._connection.read_response()
+            while self._due:
+                self._due.pop(0)(self._connection.read_response())
+            yield self._connection
+        except BaseException:
+            if self._connection is not None:
+                self._connection.disconnect()
+                self._pool.release(self._connection)
+                self._connection = None
+            raise
+
+
 class InValkey:
     """Conversations in a Valkey or Redis server: the turns a sorted set by their number, the rest beside it.
 
@@ -105,10 +182,9 @@ class InValkey:
     """
 
     def __init__(self, client: Valkey, seconds: int) -> None:
-        self._client = client
+        self._line = _Line(client)
         self._seconds = seconds
-        self._put = client.register_script(_PUT)
-        self._forget = client.register_script(_FORGET)
+        self._short: set[tuple[bytes, str]] = set()  # the server has less of these than was thought
 
     @classmethod
     def at(cls, url: str, seconds: int) -> InValkey:
@@ -128,32 +204,37 @@ class InValkey:
     def get(self, secret: bytes, conversation: str) -> Talk | None:
         """See Shelf."""
         prefix = _prefix(secret)
-        pipe = self._client.pipeline(transaction=True)  # both of one state
-        pipe.get(f"{prefix}{conversation}:state")
-        pipe.zrange(f"{prefix}{conversation}:turns", 0, -1)
-        found = self._reached(pipe.execute)
-        if found is None or found[0] is None:
+        keys = [f"{prefix}{conversation}:turns", f"{prefix}{conversation}:state"]
+        found = self._reached(lambda: self._line.ask(_GET, keys, []))
+        try:
+            return None if found is None else _read(found)
+        except (TypeError, ValueError):  # kept by another version of this program
             return None
-        return _read(found[0], found[1])
 
     def put(self, secret: bytes, conversation: str, talk: Talk, after: int = -1) -> None:
         """See Shelf."""
         prefix = _prefix(secret)
         keys = [f"{prefix}{conversation}:turns", f"{prefix}{conversation}:state", f"{prefix}mark", f"{prefix}all"]
+        place = (secret, conversation)
+        if place in self._short:
+            after = -1
         members: list[Any] = []
         for turn in talk.turns:
             if turn.ordinal > after:
                 members += [turn.ordinal, _turn(turn)]
         kept = len(talk.turns)
         given: list[Any] = [talk.acts, _state(talk), self._seconds, conversation, after, kept, *members]
-        if self._reached(lambda: self._put(keys=keys, args=given)) == 2:  # less is there than was thought
-            self.put(secret, conversation, talk)
+
+        def told(answer: Any) -> None:
+            (self._short.add if answer == 2 else self._short.discard)(place)
+
+        self._reached(lambda: self._line.tell(_PUT, keys, given, told))
 
     def forget(self, secret: bytes, acts: int) -> bool:
         """See Shelf."""
         prefix = _prefix(secret)
         given: list[Any] = [acts, self._seconds, prefix]
-        return self._reached(lambda: self._forget(keys=[f"{prefix}mark", f"{prefix}all"], args=given)) is not None
+        return self._reached(lambda: self._line.ask(_FORGET, [f"{prefix}mark", f"{prefix}all"], given)) is not None
 
     def _reached(self, ask: Any) -> Any:
         from valkey.exceptions import ValkeyError
@@ -165,31 +246,43 @@ class InValkey:
             return None
 
 
+@lru_cache(maxsize=8)
+def _name_of(script: str) -> str:
+    """Under which the server knows a script."""
+    return hashlib.sha1(script.encode(), usedforsecurity=False).hexdigest()
+
+
+@lru_cache(maxsize=64)
 def _prefix(secret: bytes) -> str:
     """All keys of a namespace: in one slot of a cluster, under a name that tells nothing."""
     return f"recordari:{{{hmac.digest(secret, b'window', hashlib.sha256).hex()[:32]}}}:"
 
 
-def _json(fields: Any) -> str:
-    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), default=datetime.isoformat)
+def _json(fields: Any) -> bytes:
+    text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"), default=datetime.isoformat)
+    try:
+        return text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair is no UTF-8 and must become an escape
+        return json.dumps(fields, separators=(",", ":"), default=datetime.isoformat).encode()
 
 
-def _turn(turn: Turn) -> str:
-    return _json([turn.ordinal, turn_body(turn), turn.text])  # the number makes two equal turns two members
+def _turn(turn: Turn) -> bytes:
+    # The number makes two equal turns two members.
+    return b"[%d,%s,%s]" % (turn.ordinal, turn_body(turn).encode(), _json(turn.text))
 
 
-def _state(talk: Talk) -> str:
-    return _json([*talk.head, talk.acts, talk.plain, list(talk.told.values()), talk.for_now])
+def _state(talk: Talk) -> bytes:
+    return _json([*talk.head, talk.acts, talk.plain, list(talk.told.values()), talk.for_now, talk.summaries, talk.worded])
 
 
-def _read(state: bytes, turns: list[bytes]) -> Talk:
-    version, rows, acts, plain, told, for_now = json.loads(state)
-    said = [json.loads(each) for each in turns]
+def _read(kept: bytes) -> Talk:
+    (version, rows, acts, plain, told, for_now, summaries, worded), said = json.loads(kept)
     return Talk(
         Head(version, rows), acts, plain,
-        tuple(read_turn(body, text.encode()) for _, body, text in said),
+        tuple(Turn.model_validate({**fields, "text": text}) for _, fields, text in said),
         {each[0]: _told(each) for each in told},
         tuple(ForNow(each[0], datetime.fromisoformat(each[1]), *each[2:]) for each in for_now),
+        summaries, Worded(worded[0], tuple(worded[1]), worded[2]) if worded is not None else None,
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -203,3 +204,38 @@ def test_an_address_that_is_none_is_told_at_once(url: str, ruleset: Ruleset, tmp
     with pytest.raises(SettingsError, match="RECORDARI_WINDOW_URL"):
         Memory.open(tmp_path / "m.db", ruleset=ruleset, ner=False, settings=Settings(window_url=url))
     assert InValkey  # the client is installed: it was the address
+
+
+def test_a_server_that_has_forgotten_scripts_or_turns_gets_them_again(
+    opened: Callable[[], Memory], server: Any
+) -> None:
+    memory, other = opened(), opened()
+    talk(memory, ["预算5万元", *SMALL])
+    memory.window("c-1")
+    server.client().script_flush()
+    talk(memory, ["房租3000元"], first=11)
+    assert memory.window("c-1") == other.window("c-1")
+    server.client().flushdb()
+    for number, text in enumerate(["尾款2万元", "The late fee is $500.", "好的"], 12):  # the second finds less there
+        talk(memory, [text], first=number)
+        memory.window("c-1")
+    shelf = other._windows._shared
+    assert shelf is not None
+    with other.store.reading(other.namespace) as tx:
+        head, secret = head_of(tx)
+        assert shelf.get(secret, "c-1") == read_talk(tx, "c-1", 40, head, last_act(tx))
+        assert shelf.get(secret, "c-2") is None
+
+
+def test_half_a_surrogate_pair_is_kept_like_any_text(opened: Callable[[], Memory]) -> None:
+    memory = opened()
+    talk(memory, ["预算5万元", "a smile 😀"])
+    shelf = memory._windows._shared
+    assert shelf is not None
+    with memory.store.reading(memory.namespace) as tx:
+        head, secret = head_of(tx)
+        whole = read_talk(tx, "c-1", 40, head, last_act(tx))
+    halves = tuple(turn.model_copy(update={"text": turn.text + "\ud83d"}) for turn in whole.turns)
+    shelf.put(secret, "c-1", replace(whole, turns=halves))
+    assert shelf.get(secret, "c-1") == replace(whole, turns=halves)
+    assert shelf.get(secret, "c-2") is None
