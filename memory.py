@@ -21,6 +21,7 @@ from .keeping import Keeping
 from .llm_polish.template import render
 from .llm_polish.wording import from_event, readable
 from .model import Bound, Decision, Edit, Known, MemoryItem, Outcome, Receipt, Scan, Turn
+from .reader import NoKeyError
 from .reader import NotFoundError as NotFoundError
 from .reader import NotInstalledError as NotInstalledError
 from .releases.serving import Serving
@@ -440,9 +441,9 @@ class Memory(Keeping):
         return embed_turns(self.store, self.namespace, self.embedder, limit=limit)
 
     def checkpoint(self) -> str:
-        """Sign the present root; returns the note. Raises NotFoundError when no signing key is configured."""
+        """Sign the present root; returns the note. Raises NoKeyError (a NotFoundError) when there is no signing key."""
         if self.signer is None:
-            raise NotFoundError("signing key", "RECORDARI_SIGNING_KEY")
+            raise NoKeyError(self.store)
         return self.signer.sign(self.store, self.namespace)
 
     def replay(self) -> tuple[Replayed, Replayed]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .recall.transcript import TurnHit
     from .recall.vectors import Embedder
     from .recall.window import Window, Windows
-    from .store.traces import Hits, Trace
+    from .store.traces import Counted, Hits, Trace, Unit
 
 
 class NotFoundError(LookupError):
@@ -35,6 +35,16 @@ class NotFoundError(LookupError):
     def __init__(self, what: str, id_: str) -> None:
         ids = "recordari items --json" if what == "item" else "the receipts of recordari observe"
         super().__init__(f"no {what} {id_!r}. Ids stand in the output of {ids}")
+
+
+class NoKeyError(NotFoundError):
+    """There is no key to sign with; the message says how to have one."""
+
+    def __init__(self, store: Store) -> None:
+        told = "RECORDARI_SIGNING_KEY names the file of one, which is made if it is not there"
+        if store.read_only:
+            told = "it was opened to be read only. Open it for writing"
+        LookupError.__init__(self, f"{store.place}: nothing can be signed without a signing key: {told}")
 
 
 class NotInstalledError(NotFoundError):
@@ -272,29 +282,61 @@ class Reader:
 
     # ------------------------------------------------------------ what was asked, and how it was answered
     def traces(
-        self, *, number: int | None = None, item: str | None = None, empty: bool = False, last: int = 20
+        self,
+        *,
+        number: int | None = None,
+        item: str | None = None,
+        empty: bool = False,
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        last: int = 20,
     ) -> tuple[Trace, ...]:
-        """Traces of questions, the newest first: one by its ``number``, those that an ``item`` answered, those that
-        found nothing (``empty``). What is restricted shows none."""
-        from .recall.trace import shown
+        """Traces of questions, the newest first: one by its ``number``, those that an ``item`` (or a turn) answered,
+        those that found nothing (``empty``), those written ``since`` a time and before ``until``. What is restricted
+        shows none.
 
+        NotFoundError: there is no such item. QuestionError: ``number`` or ``last`` is not from 1 to 2**63 - 1.
+        """
+        from .recall.question import QuestionError
+        from .recall.trace import shown
+        from .store.traces import LARGEST
+
+        for name, given in (("number", number), ("last", last)):
+            if given is not None and not 1 <= given <= LARGEST:
+                raise QuestionError(f"{name} {given}: traces are counted from 1 to {LARGEST}. Give one of those")
+        period = (moment_of(since, "since"), moment_of(until, "until"))
         with self.store.reading(self.namespace) as tx:
             target = None if item is None else tx.item_id(item) or item
-            return shown(tx, number=number, target=target, empty=empty, last=last)
+            if target is not None and tx.item(target) is None and tx.turn(target) is None:
+                raise NotFoundError("item", str(item))
+            return shown(tx, number=number, target=target, empty=empty, period=period, last=last)
 
     def trace_hits(self, *, top: int = 20) -> tuple[Hits, ...]:
-        """The items and turns that were answers most often, by the traces that are kept."""
+        """The items and turns that were answers most often, by the traces that are kept and may be shown."""
+        from .recall.trace import hidden
         from .store.traces import hits
 
         with self.store.reading(self.namespace) as tx:
-            return tuple(hits(tx.connection, tx.namespace, top))
+            return tuple(hits(tx.connection, tx.namespace, top, hidden=hidden(tx)))
 
-    def trace_counts(self) -> tuple[int, int]:
-        """How many traces are kept, and how many of them are of questions that found nothing."""
-        from .store.traces import count
+    def trace_counts(
+        self, *, since: str | datetime | None = None, until: str | datetime | None = None
+    ) -> tuple[int, int]:  # fmt: skip
+        """How many traces are kept, and how many of them are of questions that found nothing; of all that may be shown,
+        or of those written ``since`` a time and before ``until``."""
+        every = self.trace_periods(since=since, until=until)
+        return (every[0].traced, every[0].empty) if every else (0, 0)
 
+    def trace_periods(
+        self, by: Unit | None = None, *, since: str | datetime | None = None, until: str | datetime | None = None
+    ) -> tuple[Counted, ...]:
+        """The same ``by`` day or month (UTC), the oldest first, without those that have none; None: all in one."""
+        from .recall.trace import hidden
+        from .store.traces import counts
+
+        period = (moment_of(since, "since"), moment_of(until, "until"))
         with self.store.reading(self.namespace) as tx:
-            return count(tx.connection, tx.namespace), count(tx.connection, tx.namespace, empty=True)
+            return tuple(counts(tx.connection, tx.namespace, by=by, period=period, hidden=hidden(tx)))
 
     def _trace(self, answer: Recalled, context: Context | None = None) -> None:
         if self.settings.trace:

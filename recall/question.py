@@ -29,7 +29,7 @@ _ALIKE = 0.8  # of a template question must stand in a question that is to be th
 
 
 class QuestionError(IntakeError):
-    """A question whose time cannot be read: it is refused, since it does not ask for everything."""
+    """A question that cannot be read: it is empty, or names no time that there is. It does not ask for everything."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,9 @@ def book_of(ruleset: Ruleset) -> QuestionBook:
 
 
 def understand(question: str, now: datetime, ruleset: Ruleset) -> Asked:
-    """Read a question asked at ``now``. Raises QuestionError for a time that cannot be read."""
+    """Read a question asked at ``now``. Raises QuestionError for an empty one, or a time that cannot be read."""
+    if not question.strip():
+        raise QuestionError("the question is empty. Ask for something; `recordari items` lists all that is remembered")
     book = book_of(ruleset)
     text = normalize(question).text
     found = scan(text, ruleset.extraction, said_at=now, ner=False)

@@ -70,7 +70,7 @@ def _asked(item: MemoryItem, question: str, ask: Answer, indexed: Indexed) -> Re
     if here is not None:
         return ReadBack(item, question, here, f"outranked by {'; '.join(dict.fromkeys(before))}", old)
     if not indexed(item):
-        return ReadBack(item, question, None, "not indexed: `recordari reindex` builds the index again", old)
+        return ReadBack(item, question, None, "not indexed: `recordari audit reindex` builds the index again", old)
     if answer.left_out:
         return ReadBack(item, question, None, f"filtered: {', '.join(sorted(answer.left_out))}", old)
     return ReadBack(item, question, None, "not found: no route proposes it", old)

@@ -119,7 +119,7 @@ def related(
 ) -> tuple[Related, ...]:
     """Names within some steps of one, the nearest and surest first: true ``at``, and known by ``known_at``.
 
-    QuestionError: more steps than three, or a relation that no slot declares.
+    QuestionError: no name, more steps than three, or a relation that no slot declares.
     """
     if not 1 <= wanted.hops <= MOST_HOPS:
         raise QuestionError(f"{wanted.hops} steps: take 1 to {MOST_HOPS}")
@@ -132,6 +132,8 @@ def related(
         wanted.principal, hidden,
     )  # fmt: skip
     start = name_key(name, rule_book(book.ruleset).names)
+    if not start:
+        raise QuestionError("the name is empty. Name a person, a company, a product or a matter")
     most = int(book.number("most_names") or 1000)
     found = reach(tx.connection, tx.namespace, [start], wanted.hops, scope, most)
     if len(found.depth) < 2:

@@ -18,11 +18,13 @@ from typing import Any
 
 from ..store import traces
 from ..store.engine import Store
+from ..store.erasing import items_of, items_where, turns_about, turns_where
 from ..store.errors import CannotOpen, ReadOnly
 from ..store.reading import Reading
-from ..store.traces import Target, Trace
+from ..store.traces import Period, Target, Trace
 from .context import Context
 from .rank import Recalled
+from .transcript import turns_of_item
 
 _WAIT = 0.05  # seconds that a recall waits for whoever is writing; what is not written waits for the next
 _WAITING = 100  # traces; older ones are given up
@@ -80,6 +82,8 @@ class Tracer:
             store = self._store()
             with store.writing(self.namespace) as tx:
                 for each in self._pending:
+                    if traces.gone(tx.connection, tx.namespace, each.targets):
+                        continue  # erased since the answer was given: its trace would have gone with it
                     traces.write(tx.connection, tx.namespace, each.at, each.entity, each.found, each.body, each.targets)
             self._pending.clear()
         except (ReadOnly, CannotOpen) as wrong:  # nothing can be written here, now or later
@@ -97,24 +101,36 @@ class Tracer:
 
 
 def shown(
-    tx: Reading, *, number: int | None, target: str | None, empty: bool, last: int
+    tx: Reading, *, number: int | None, target: str | None, empty: bool, period: Period, last: int
 ) -> tuple[Trace, ...]:  # fmt: skip
-    """Traces, the newest first, without those that are about a restricted entity or name something restricted."""
+    """Traces, the newest first, without those that a restriction hides."""
+    out = hidden(tx)
     found = traces.last(
-        tx.connection, tx.namespace, number=number, target=target, empty=empty,
-        limit=None if tx.restrictions else last,
+        tx.connection, tx.namespace, number=number, target=target, empty=empty, period=period,
+        limit=None if out else last,
     )  # fmt: skip
-    hidden = {each.target for each in tx.restrictions if each.target}
-    if not hidden:
-        return tuple(found)
+    return tuple(islice((each for each in found if each.number not in out), last))
 
-    def free(trace: Trace) -> bool:
-        named = traces.targets(tx.connection, tx.namespace, trace.number)
-        items = [item for item in map(tx.item, named) if item is not None]
-        covered = any(each.covers(item) for each in tx.restrictions for item in items)
-        return not (covered or trace.entity in hidden or named & hidden)
 
-    return tuple(islice(filter(free, found), last))
+def hidden(tx: Reading) -> frozenset[int]:
+    """Numbers of the traces that are not shown: what would go with the items, the entity or the conversation that is
+    restricted, if that were erased. So a question that only says the name of somebody restricted is among them."""
+    found: set[int] = set()
+    for each in tx.restrictions:
+        if not each.target:
+            continue
+        entity = each.target if each.on == "entity" else None
+        if each.on == "item":
+            items, turns = {each.target}, set(turns_of_item(tx, each.target))
+        elif entity is not None:
+            items = items_where(tx, entity=entity)
+            turns = turns_where(tx, principal=entity) | turns_about(tx, entity)
+        else:
+            turns = turns_where(tx, conversation=each.target)
+            items = items_of(tx, turns)
+        words = {word for item in items for one in tx.versions(item) for word in (one.surface, one.canonical)}
+        found.update(traces.naming(tx.connection, tx.namespace, items=items, turns=turns, words=words, entity=entity))
+    return frozenset(found)
 
 
 def sampled(key: str, share: float) -> bool:

@@ -176,13 +176,18 @@ def _restricted(tx: Reading) -> Iterable[str]:
     """Turns that say something of a restricted item, or of a restricted entity that is not their principal."""
     for each in tx.restrictions:
         if each.on == "item":
-            for decision in tx.decisions_touching(each.target):
-                yield decision.turn_id
-            for item in tx.versions(each.target):
-                yield item.turn_id
-                yield from (one.turn_id for one in item.evidence or ())
+            yield from turns_of_item(tx, each.target)
         elif each.on == "entity" and each.target:
             yield from turns_about(tx, each.target)
+
+
+def turns_of_item(tx: Reading, item_id: str) -> Iterable[str]:
+    """Turns in which an item was said, changed or named."""
+    for decision in tx.decisions_touching(item_id):
+        yield decision.turn_id
+    for item in tx.versions(item_id):
+        yield item.turn_id
+        yield from (one.turn_id for one in item.evidence or ())
 
 
 def _about_slots(tx: Reading, slots: Iterable[str]) -> Iterable[str]:

@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -226,8 +226,14 @@ def trace(
     number: Annotated[int | None, typer.Argument(metavar="[ID]", help="One trace by its number.")] = None,
     last: Annotated[int, typer.Option("--last", min=1, help="How many at most, the newest first.")] = 20,
     empty: Annotated[bool, typer.Option("--empty", help="Only questions that found nothing, and how many.")] = False,
-    item: Annotated[str | None, typer.Option(help="Only questions that this item answered.")] = None,
+    item: Annotated[str | None, typer.Option(help="Only questions that this item (or turn) answered.")] = None,
     hits: Annotated[bool, typer.Option("--hits", help="How often items and turns were answers.")] = False,
+    by: Annotated[
+        Literal["day", "month"] | None,
+        typer.Option(help="How many were asked and found nothing, by day or month (UTC)."),
+    ] = None,
+    since: Annotated[str | None, typer.Option(help="Only those written from this time on (ISO 8601).")] = None,
+    until: Annotated[str | None, typer.Option(help="Only those written before this time (ISO 8601).")] = None,
     store: Store = None,
     namespace: Namespace = None,
     json: Json = False,
@@ -235,7 +241,10 @@ def trace(
     """What was asked, and how its answer came about; RECORDARI_TRACE says which share of the questions is kept."""
     from .trace_commands import show
 
-    show(store, namespace, number=number, last=last, empty=empty, item=item, hits=hits, as_json=json)
+    show(
+        store, namespace, number=number, last=last, empty=empty, item=item, hits=hits, by=by, since=since, until=until,
+        as_json=json,
+    )  # fmt: skip
 
 
 @app.command()

@@ -9,12 +9,11 @@ import typer
 from rich.text import Text
 
 from ..recall.context import quoted
-from ..store.traces import Trace
+from ..store.traces import LARGEST, Trace, Unit
 from .options import WRONG_USE
 from .show import console
 from .streams import emit
 
-LARGEST = 2**63 - 1  # what a database takes as a whole number
 NONE = "no traces are kept. RECORDARI_TRACE=1 keeps one of each question, 0.1 of one in ten"
 
 
@@ -27,9 +26,13 @@ def show(
     empty: bool,
     item: str | None,
     hits: bool,
+    by: Unit | None,
+    since: str | None,
+    until: str | None,
     as_json: bool,
 ) -> None:
-    """Print traces, or with ``hits`` the counts of items and turns; exit code 2 for a trace that is not there."""
+    """Print traces, or with ``hits`` the counts of items and turns, ``by`` day or month those of questions; exit code 2
+    for a trace or an item that is not there."""
     from .opening import reading
 
     last = min(last, LARGEST)
@@ -42,9 +45,19 @@ def show(
                 else:
                     print(f"{each.answers:6} answers, {each.injected:6} before a model: {each.kind} {each.id}")
             return
-        possible = number is None or abs(number) <= LARGEST
-        found = memory.traces(number=number, item=item, empty=empty, last=last) if possible else ()
-        kept, missed = memory.trace_counts()
+        if by is not None:
+            for told in memory.trace_periods(by, since=since, until=until):
+                if as_json:
+                    emit({"period": told.period, "traced": told.traced, "found_nothing": told.empty})
+                else:
+                    print(f"{told.period}: {told.empty} of {told.traced} traced questions found nothing")
+            return
+        possible = number is None or 1 <= number <= LARGEST
+        asked: dict[str, Any] = {
+            "number": number, "item": item, "empty": empty, "since": since, "until": until, "last": last
+        }  # fmt: skip
+        found = memory.traces(**asked) if possible else ()
+        kept, missed = memory.trace_counts(since=since, until=until)
     if number is not None and not found:
         print(f"no trace {number}. `recordari trace` lists those that are kept", file=sys.stderr)
         raise typer.Exit(WRONG_USE)
@@ -56,8 +69,9 @@ def show(
         else:
             _line(trace)
     if not as_json and number is None:
-        told = f"{missed} of {kept} traced questions found nothing" if kept else NONE
-        console.print(Text(told, "dim"))
+        of_a_time = since is not None or until is not None
+        none = "no traces of that time are kept" if of_a_time else NONE
+        console.print(Text(f"{missed} of {kept} traced questions found nothing" if kept else none, "dim"))
 
 
 def fields_of(trace: Trace) -> dict[str, Any]:

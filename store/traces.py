@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import ColumnElement, Connection, case, delete, func, insert, literal, select
 
-from .tables import TRACE_HITS, TRACES, TURNS, column, stamp, storable, unstamp
+from .tables import ITEMS, TRACE_HITS, TRACES, TURNS, column, stamp, storable, unstamp
 
 _PAGE = 400
 _GROUPS = re.compile(r"(?<=\d)[ ,'-](?=\d)")
@@ -24,6 +24,11 @@ _NUMBERS = re.compile(r"\d{4,}")  # what tells one value from others, however it
 _SHORTEST = 2  # characters of a value that make it worth looking for in a question
 _TELLING = 4  # characters of a question that make it worth looking for in a text
 Kind = Literal["item", "turn"]
+Unit = Literal["day", "month"]
+Period = tuple[datetime | None, datetime | None]  # when they were written, the end exclusive
+ALWAYS: Period = (None, None)
+LARGEST = 2**63 - 1  # what a database takes as a whole number
+_LENGTH: Mapping[Unit, int] = {"day": 10, "month": 7}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,15 @@ class Hits:
     id: str
     answers: int
     injected: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How many questions were traced in a day or a month (UTC; empty: in all), and how many of them found nothing."""
+
+    period: str
+    traced: int
+    empty: int
 
 
 def write(
@@ -97,10 +111,12 @@ def last(
     number: int | None = None,
     target: str | None = None,
     empty: bool = False,
+    period: Period = ALWAYS,
     limit: int | None = None,
-) -> list[Trace]:
-    """Traces, the newest first: one by its number, those with a target among their hits, those that found nothing."""
-    where = [TRACES.c.namespace == namespace]
+) -> Iterator[Trace]:
+    """Traces, the newest first: one by its number, those with a target among their hits, those that found nothing,
+    those of a period."""
+    where = _of(namespace, period)
     if number is not None:
         where.append(TRACES.c.number == number)
     if empty:
@@ -112,37 +128,79 @@ def last(
         )
         where.append(TRACES.c.number.in_(hit))
     query = query.where(*where).order_by(TRACES.c.number.desc())
-    rows = connection.execute(query.limit(limit) if limit is not None else query)
-    return [_read(*row) for row in rows]
+    query = query.limit(limit) if limit is not None else query
+    with connection.execute(query.execution_options(yield_per=500)) as rows:
+        for row in rows:
+            yield _read(*row)
 
 
 def _read(number: int, written: str, entity: str | None, found: int, body: str) -> Trace:
     return Trace(number, unstamp(written), entity, found, json.loads(body))
 
 
-def count(connection: Connection, namespace: str, *, empty: bool = False) -> int:
-    """How many traces there are; ``empty``: of questions that found nothing."""
-    query = select(func.count()).select_from(TRACES).where(TRACES.c.namespace == namespace)
-    return int(connection.execute(query.where(TRACES.c.found == 0) if empty else query).scalar_one())
+def counts(
+    connection: Connection, namespace: str, *, by: Unit | None = None, period: Period = ALWAYS,
+    hidden: frozenset[int] = frozenset(),
+) -> list[Counted]:  # fmt: skip
+    """How many traces there are and how many of them found nothing, by the day or the month they were written in,
+    oldest first; without ``by`` one line for all of the ``period``. The ``hidden`` ones do not count."""
+    when = func.substr(TRACES.c.written_at, 1, _LENGTH[by]) if by is not None else literal("")
+    empty = func.sum(case((TRACES.c.found == 0, 1), else_=0))
+    query = select(when, func.count(), empty).where(*_of(namespace, period)).group_by(when)
+    found = {name: [int(every), int(none)] for name, every, none in connection.execute(query)}
+    for some in _pages(hidden):
+        for name, every, none in connection.execute(query.where(TRACES.c.number.in_(some))):
+            found[name][0] -= int(every)
+            found[name][1] -= int(none)
+    return [Counted(name, every, none) for name, (every, none) in sorted(found.items()) if every]
 
 
-def hits(connection: Connection, namespace: str, limit: int) -> list[Hits]:
-    """The items and turns that were answers most often, each with its count."""
-    answers = func.count()
-    query = (
-        select(TRACE_HITS.c.kind, TRACE_HITS.c.target, answers, func.sum(TRACE_HITS.c.injected))
-        .where(TRACE_HITS.c.namespace == namespace, TRACE_HITS.c.place > 0)
-        .group_by(TRACE_HITS.c.kind, TRACE_HITS.c.target)
-        .order_by(answers.desc(), TRACE_HITS.c.kind, TRACE_HITS.c.target)
-        .limit(limit)
-    )
-    return [Hits(kind, target, int(times), int(shown)) for kind, target, times, shown in connection.execute(query)]
+def hits(
+    connection: Connection, namespace: str, limit: int, *, hidden: frozenset[int] = frozenset()
+) -> list[Hits]:  # fmt: skip
+    """The items and turns that were answers most often, each with its count; the ``hidden`` traces do not count."""
+    mine = (TRACE_HITS.c.namespace == namespace, TRACE_HITS.c.place > 0)
+    which = (TRACE_HITS.c.kind, TRACE_HITS.c.target)
+    query = select(*which, func.count(), func.sum(TRACE_HITS.c.injected)).where(*mine).group_by(*which)
+    if not hidden:
+        rows = connection.execute(query.order_by(func.count().desc(), *which).limit(limit))
+        return [Hits(kind, target, int(times), int(shown)) for kind, target, times, shown in rows]
+    found = {(kind, target): [int(times), int(shown)] for kind, target, times, shown in connection.execute(query)}
+    for some in _pages(hidden):
+        for kind, target, times, shown in connection.execute(query.where(TRACE_HITS.c.trace.in_(some))):
+            found[kind, target][0] -= int(times)
+            found[kind, target][1] -= int(shown)
+    told = [Hits(kind, target, times, shown) for (kind, target), (times, shown) in found.items() if times]
+    return sorted(told, key=lambda each: (-each.answers, each.kind, each.id))[:limit]
 
 
 def targets(connection: Connection, namespace: str, number: int) -> set[str]:
     """Ids of all items and turns that a trace names."""
     query = select(TRACE_HITS.c.target).where(TRACE_HITS.c.namespace == namespace, TRACE_HITS.c.trace == number)
     return set(connection.execute(query).scalars())
+
+
+def gone(connection: Connection, namespace: str, named: Iterable[Target]) -> bool:
+    """Whether one of these items and turns is not, or no longer, stored."""
+    for kind, table, key in (("item", ITEMS, ITEMS.c.item_id), ("turn", TURNS, TURNS.c.turn_id)):
+        wanted = {each.id for each in named if each.kind == kind}
+        for some in _pages(wanted):
+            query = select(key).where(table.c.namespace == namespace, key.in_(some)).distinct()
+            wanted -= set(connection.execute(query).scalars())
+        if wanted:
+            return True
+    return False
+
+
+def _of(namespace: str, period: Period) -> list[ColumnElement[bool]]:
+    """The traces of a namespace and a period."""
+    where = [TRACES.c.namespace == namespace]
+    start, end = period
+    if start is not None:
+        where.append(TRACES.c.written_at >= stamp(start))
+    if end is not None:
+        where.append(TRACES.c.written_at < stamp(end))
+    return where
 
 
 # ---------------------------------------------------------------- letting go
@@ -157,7 +215,7 @@ def naming(
 ) -> list[int]:
     """Traces that must go with these items and turns: those that name one, those that ask about the entity, those whose
     question has one of the words, and those whose question is a part of what was said in one of the turns."""
-    if not count(connection, namespace):
+    if connection.execute(select(TRACES.c.number).where(TRACES.c.namespace == namespace).limit(1)).first() is None:
         return []
     found: set[int] = set()
     said: list[str] = []

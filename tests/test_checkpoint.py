@@ -25,6 +25,7 @@ from recordari.audit.checkpoint import (
     vkey,
 )
 from recordari.audit.merkle import leaf_hash
+from recordari.memory import Memory, NotFoundError
 from recordari.trust.signing import _without
 
 NAMESPACE = "matter-17"
@@ -198,3 +199,17 @@ def test_the_public_half_of_a_key_that_others_can_read_can_still_be_used(tmp_pat
     key, remark = SigningKey.read(path)
     assert key.public == public
     assert "can be read by others (mode 0644)" in remark
+
+
+def test_without_a_key_nothing_is_signed_and_the_error_says_how_to_have_one(tmp_path: Path) -> None:
+    place = tmp_path / "m.db"
+    with (
+        Memory.open("sqlite://", ner=False) as memory,
+        pytest.raises(NotFoundError, match="RECORDARI_SIGNING_KEY names"),
+    ):
+        memory.checkpoint()
+    with Memory.open(place, ner=False) as memory:
+        memory.observe("I live in Leeds.", said_at="2026-03-18T10:00:00Z")
+        assert memory.checkpoint()
+    with Memory.open(place, ner=False, read_only=True) as memory, pytest.raises(NotFoundError, match="read only"):
+        memory.checkpoint()

@@ -194,6 +194,11 @@ def test_a_changed_record_is_found_by_verify(store: Path, tmp_path: Path) -> Non
         (("items", "--as-of", "yesterday"), 2, "no ISO 8601 time"),
         (("items", "--as-of", "2026-03-18"), 2, "no UTC offset"),
         (("audit", "verify", "--public-key", "nobody"), 2, "nobody: no such file, and no public key"),
+        (("recall", ""), 2, "the question is empty"),
+        (("context", " "), 2, "the question is empty"),
+        (("relations", ""), 2, "the name is empty"),
+        (("trace", "--item", "nope"), 2, "no item 'nope'"),
+        (("trace", "7"), 2, "no trace 7"),
         (("frobnicate",), 2, "frobnicate"),
     ],
 )

@@ -268,7 +268,7 @@ def test_what_is_not_read_back_says_why(talked: Memory) -> None:
     assert not any(each.found for each in blind)
     assert {each.why for each in blind} == {"not found: no route proposes it"}
     blind = read_back(live, book_of(talked.ruleset), weather, lambda _: False)
-    assert {each.why for each in blind} == {"not indexed: `recordari reindex` builds the index again"}
+    assert {each.why for each in blind} == {"not indexed: `recordari audit reindex` builds the index again"}
 
 
 def test_what_is_outranked_or_filtered_or_cannot_be_asked_for_says_so(talked: Memory) -> None:

@@ -104,6 +104,14 @@ def test_what_we_knew_without_a_day_is_an_error(question: str, ruleset: Ruleset)
         read(question, ruleset)
 
 
+@pytest.mark.parametrize("question", ["", " ", "\n\t", "\u3000", "\u00a0 "])
+def test_an_empty_question_is_an_error_that_says_what_to_do(question: str, talked: Memory) -> None:
+    for ask in (talked.recall, talked.answer, talked.context):
+        with pytest.raises(QuestionError, match="the question is empty"):
+            ask(question, at=NOW)
+    assert talked.recall("?", at=NOW) == ()
+
+
 def test_what_was_told_by_a_day_is_what_was_known_on_it(ruleset: Ruleset) -> None:
     asked = read("what had we been told by April 5 about the late fee", ruleset)
     assert str(asked.known_at)[:10] == "2026-04-05"

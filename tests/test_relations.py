@@ -55,6 +55,9 @@ def test_one_two_and_three_steps_are_walked_and_no_more(memory: Memory) -> None:
         memory.related("Tom Reed", hops=4)
     with pytest.raises(QuestionError, match="no relation 'adores'"):
         memory.related("Tom Reed", relation="adores")
+    for nothing in ("", " ", "\u3000"):
+        with pytest.raises(QuestionError, match="the name is empty"):
+            memory.related(nothing)
 
 
 def test_every_step_of_a_path_names_its_items_and_decisions(memory: Memory) -> None:

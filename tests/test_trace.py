@@ -14,7 +14,7 @@ from typing import Any, Literal
 import pytest
 from typer.testing import CliRunner
 
-from recordari.memory import Memory, NotInstalledError
+from recordari.memory import Memory, NotFoundError, NotInstalledError
 from recordari.recall import trace
 from recordari.recall.trace import sampled
 from recordari.rules.ruleset import Ruleset
@@ -107,7 +107,8 @@ def test_how_often_an_item_was_an_answer_can_be_counted(memory: Memory) -> None:
     assert counts[legal] == 3
     assert counts[leeds] == 1
     assert len(memory.traces(item=legal[:12])) == 3
-    assert memory.traces(item="no such item") == ()
+    with pytest.raises(NotFoundError, match="no item 'no such item'"):
+        memory.traces(item="no such item")
 
 
 def test_questions_that_found_nothing_can_be_counted(memory: Memory) -> None:
@@ -417,6 +418,13 @@ def test_the_command_line_traces_recalls_and_tells_of_them(tmp_path: Path) -> No
     missing = untraced.invoke(app, ["trace", "77", "--store", path])
     assert missing.exit_code == 2
     assert "no trace 77" in missing.stderr
+    refused = untraced.invoke(app, ["trace", "--item", "nope", "--store", path])
+    assert isinstance(refused.exception, NotFoundError)  # the command line gives 2 for it, as `explain` does
+    assert "no item 'nope'" in str(refused.exception)
+    month = f"{datetime.now(UTC):%Y-%m}"
+    assert f"{month}: 1 of 3 traced questions found nothing" in told("--by", "month")
+    assert json.loads(told("--by", "month", "--json")) == {"period": month, "traced": 3, "found_nothing": 1}
+    assert "no traces of that time" in told("--until", "2020-01-01T00:00:00Z")
 
 
 def test_without_traces_the_command_says_how_to_keep_them(tmp_path: Path) -> None:
