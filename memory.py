@@ -43,6 +43,7 @@ from .values import TimeValue
 if TYPE_CHECKING:
     from .audit.replay import Replayed
     from .erasure.forgetting import Forgotten
+    from .polishing import Summarised
     from .recall.context import Context, Counter
     from .recall.vectors import Embedded
     from .store.writing import Writing
@@ -489,7 +490,10 @@ class Memory(Keeping):
         """Let the configured LLM reword waiting sentences: (item, outcome, sentence that stands)."""
         from .polishing import polish_waiting
 
-        return polish_waiting(
-            self.store, self.namespace, self.ruleset, self.settings, limit=limit, ner=self._ner, holder="recordari",
-            signer=self.signer,
-        )  # fmt: skip
+        return polish_waiting(self._house(), self.ruleset, limit=limit, ner=self._ner, holder="recordari")
+
+    def summarise(self, conversation: str, **window: Any) -> Summarised:
+        """Let the LLM word the summary of a ``window``, whose arguments it takes; the guard keeps the templates."""
+        from .polishing import summarise
+
+        return summarise(self._house(), self.ruleset, conversation, self._look(conversation, **window), ner=self._ner)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .recall.trace import Tracer
     from .recall.transcript import TurnHit
     from .recall.vectors import Embedder
-    from .recall.window import Window, Windows
+    from .recall.window import Look, Window, Windows
     from .store.traces import Counted, Hits, Trace, Unit
 
 
@@ -225,11 +225,21 @@ class Reader:
     ) -> Window:
         """The last turns of a conversation (default: ten) or those of the last minutes before ``at`` (default: now),
         what still holds of those before them, and what holds for it alone: always as of the last commit."""
-        from .recall.question import book_of
-
-        then, book = moment_of(at, "at"), book_of(self.ruleset)
         with self.store.reading(self.namespace) as tx:
-            return self._windows.of(tx, conversation, book, turns=turns, minutes=minutes, at=then)
+            return self._look(conversation, turns=turns, minutes=minutes, at=at).window(tx)
+
+    def _look(
+        self,
+        conversation: str,
+        *,
+        turns: int | None = None,
+        minutes: float | None = None,
+        at: str | datetime | None = None,
+    ) -> Look:
+        from .recall.question import book_of
+        from .recall.window import Look
+
+        return Look(self._windows, conversation, book_of(self.ruleset), turns, minutes, moment_of(at, "at"))
 
     @cached_property
     def embedder(self) -> Embedder | None:

@@ -31,8 +31,9 @@ DECISIONS = (
     "ignore", "add", "supersede", "confirm", "retract", "hold", "expire", "approve", "correct", "reject",
 )  # fmt: skip
 ACTS = (
-    "rewrite", "rewrite_refused", "erase", "restrict", "hold_legal", "pin", "rule_publish", "rule_promote",
-    "rule_override", "rule_rollback", "phantom", "actors", "key", "export", "verify", "read",
+    "rewrite", "rewrite_refused", "summary", "summary_refused", "erase", "restrict", "hold_legal", "pin",
+    "rule_publish", "rule_promote", "rule_override", "rule_rollback", "phantom", "actors", "key", "export", "verify",
+    "read",
 )  # fmt: skip
 DECIDES = frozenset((*DECISIONS, "decision"))
 # What the first stores called them; still read.

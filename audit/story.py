@@ -10,7 +10,7 @@ from .reasons import reason
 from .record import Beside, Record
 from .signatures import Listed, listed_by
 
-REWRITES = ("rewrite", "rewrite_refused")
+REWRITES = ("rewrite", "rewrite_refused", "summary", "summary_refused")
 TurnFields = Callable[[str], Mapping[str, Any]]
 """The fields of a turn by its id; none when it is not there."""
 
@@ -77,7 +77,7 @@ class Story:
 
     def _wording(self, record: Record, private: Mapping[str, Beside]) -> dict[str, Any]:
         content = record.with_private(private)
-        names = ("item", "outcome", "why", "template", "answer", "model", "detail")
+        names = ("item", "items", "conversation", "outcome", "why", "template", "answer", "model", "detail")
         head = {"seq": record.seq, "at": record.recorded_at, "kind": record.kind}
         return {**head, **{name: content.get(name) for name in names}}
 

@@ -6,7 +6,7 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -19,7 +19,7 @@ SLACK = 24
 # Traditional and simplified forms, kana and so on are other words here; only Latin letters are folded.
 _LATIN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]+")
+HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]+")
 # Marks of a sentence. Anything else (markup, code, emoji, arrows) must stand in the template or in what was said.
 _MARKS = frozenset(" .,:;!'\"()-–—%$€£¥’‘“”，。；：！（）、")
 
@@ -29,7 +29,7 @@ NAMES = frozenset({"person", "place", "organization"})
 
 Why = Literal[
     "empty", "several_lines", "too_long", "odd_characters", "new_words", "new_numbers", "name_missing",
-    "unverifiable", "value_changed",
+    "unverifiable", "value_changed", "words_missing", "scattered", "mixed",
 ]  # fmt: skip
 
 
@@ -39,6 +39,17 @@ class Key(NamedTuple):
     what: str
     value: str
     how: str
+
+    @property
+    def label(self) -> tuple[str, str, str, str]:
+        """Slot, label, entity and kind of a candidate; four empty strings for a mention."""
+        kind, _, label = self.what.partition(" ")
+        return tuple(json.loads(label)) if kind == "candidate" else ("", "", "", "")
+
+    @property
+    def slot(self) -> str | None:
+        """The slot of a candidate; None for a mention."""
+        return self.label[0] or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,59 +106,63 @@ def guard(
     ``said`` are the words of the turn; ``parse`` reads a sentence with the very scan and capture that made the item;
     ``function_words`` come from a rule file; ``keep`` are names that must stand as they are (entity, label).
     """
-    refusal = _shape(rewritten, template_sentence)
+    refusal = shape(rewritten, GROWTH * len(template_sentence) + SLACK)
     if refusal is None:
-        refusal = _words(rewritten, (template_sentence, said), function_words)
+        refusal = words(rewritten, (template_sentence, said), function_words)
     if refusal is None:
-        missing = sorted(name for name in keep if name and _folded(name) not in _folded(rewritten))
+        missing = sorted(name for name in keep if name and folded(name) not in folded(rewritten))
         refusal = Refused("name_missing", ", ".join(missing)) if missing else None
-    return refusal or _meaning(rewritten, template_sentence, parse)
+    return refusal or meaning(rewritten, template_sentence, parse)
 
 
-def _shape(rewritten: str, template_sentence: str) -> Refused | None:
+def shape(rewritten: str, allowed: int) -> Refused | None:
+    """The refusal of what is empty, has several lines or more than ``allowed`` characters."""
     if not rewritten.strip():
         return Refused("empty", "nothing came back")
     if "\n" in rewritten.strip() or "\r" in rewritten.strip():
         return Refused("several_lines", f"{len(rewritten.splitlines())} lines")
-    allowed = GROWTH * len(template_sentence) + SLACK
     if len(rewritten) > allowed:
         return Refused("too_long", f"{len(rewritten)} characters; {allowed} are allowed")
     return None
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """Text as it is compared: one width of letters, no capitals."""
     return unicodedata.normalize("NFKC", text).casefold()
 
 
-def _words(rewritten: str, sources: Sequence[str], function_words: Collection[str]) -> Refused | None:
+def words(rewritten: str, sources: Sequence[str], function_words: Collection[str]) -> Refused | None:
     """No content that stands in none of the sources; a negation or a condition is content."""
-    text, known = _folded(rewritten), [_folded(source) for source in sources]
-    small = {_folded(word) for word in function_words}
-    words = {word for source in (*known, *small) for word in _latin(source)}
-    strange = sorted({word for word in _latin(text) if word not in words})
-    strange += [run.group(0) for run in _HAN.finditer(text) if not _covered(text, run.span(), known, small)]
+    text, known = folded(rewritten), [folded(source) for source in sources]
+    small = {folded(word) for word in function_words}
+    latin = {word for source in (*known, *small) for word, _ in latin_words(source)}
+    strange = sorted({word for word, _ in latin_words(text) if word not in latin})
+    strange += [run.group(0) for run in HAN.finditer(text) if not _covered(text, run.span(), known, small)]
     strange += _repeated(text, known, small)
     if strange:
         return Refused("new_words", ", ".join(strange))
-    numbers = {_plain(number) for source in known for number in _NUMBER.findall(source)}
-    figures = sorted({number for number in _NUMBER.findall(text) if _plain(number) not in numbers})
-    if figures:
-        return Refused("new_numbers", ", ".join(figures))
+    known_figures = {figure for source in known for figure, _ in figures(source)}
+    strange = sorted({figure for figure, _ in figures(text) if figure not in known_figures})
+    if strange:
+        return Refused("new_numbers", ", ".join(strange))
     seen = set("".join(known))
     odd = sorted({char for char in text if not (char.isalnum() or char in _MARKS or char in seen)})
     return Refused("odd_characters", " ".join(f"U+{ord(char):04X}" for char in odd)) if odd else None
 
 
-def _latin(text: str) -> Iterable[str]:
-    """Words of alphabetic scripts; a genitive or a plural is the same word, a hyphen joins two."""
-    for word in _LATIN.findall(_HAN.sub(" ", text)):
-        for part in re.split(r"-", word):
-            stem = re.sub(r"['’]s?$", "", part)
-            yield stem[:-1] if len(stem) > 3 and stem.endswith("s") and not stem.endswith("ss") else stem
+def latin_words(text: str) -> Iterator[tuple[str, int]]:
+    """Words of alphabetic scripts at their places; a genitive or a plural is the same word, a hyphen joins two."""
+    for found in _LATIN.finditer(HAN.sub(lambda run: " " * len(run.group()), text)):
+        for part in re.finditer(r"[^-]+", found.group()):
+            stem = re.sub(r"['’]s?$", "", part.group())
+            whole = stem[:-1] if len(stem) > 3 and stem.endswith("s") and not stem.endswith("ss") else stem
+            yield whole, found.start() + part.start()
 
 
-def _plain(number: str) -> str:
-    return number.replace(",", "")
+def figures(text: str) -> Iterator[tuple[str, int]]:
+    """Figures at their places, without the commas between thousands."""
+    for found in _NUMBER.finditer(text):
+        yield found.group().replace(",", ""), found.start()
 
 
 def _covered(text: str, span: tuple[int, int], sources: Sequence[str], small: Collection[str]) -> bool:
@@ -157,7 +172,7 @@ def _covered(text: str, span: tuple[int, int], sources: Sequence[str], small: Co
     new word can be put together from the letters of old ones.
     """
     first, last = span
-    alone = {piece for source in sources for piece in _HAN.findall(source) if len(piece) == 1}
+    alone = {piece for source in sources for piece in HAN.findall(source) if len(piece) == 1}
     reached = {first}
     for end in range(first + 1, last + 1):
         for start in range(end - 1, first - 1, -1):
@@ -174,12 +189,13 @@ def _covered(text: str, span: tuple[int, int], sources: Sequence[str], small: Co
 def _repeated(text: str, sources: Sequence[str], small: Collection[str]) -> list[str]:
     """Chinese letters that stand more often than in any source: 李明 must not become 李明明."""
     spare = set("".join(small))
-    counts = Counter(char for char in text if _HAN.match(char) and char not in spare)
+    counts = Counter(char for char in text if HAN.match(char) and char not in spare)
     known = [Counter(source) for source in sources]
     return sorted(char for char, count in counts.items() if count > max(each[char] for each in known))
 
 
-def _meaning(rewritten: str, template_sentence: str, parse: Callable[[str], frozenset[Key]]) -> Accepted | Refused:
+def meaning(rewritten: str, template_sentence: str, parse: Callable[[str], frozenset[Key]]) -> Accepted | Refused:
+    """Compare what the rules read in a rewriting and in what it was made from."""
     expected = parse(template_sentence)
     if not expected:
         return Refused("unverifiable", "no rule reads anything in the template sentence, so nothing can be compared")
@@ -193,7 +209,7 @@ def _meaning(rewritten: str, template_sentence: str, parse: Callable[[str], froz
 
 def _stands(key: Key, sentence: str, keys: frozenset[Key]) -> bool:
     """True for a plain name that stands in the other sentence too, unseen there or seen without any cue on it."""
-    if key.what != "name" or key.how or _folded(key.value) not in _folded(sentence):
+    if key.what != "name" or key.how or folded(key.value) not in folded(sentence):
         return False
     return not any(other.what == "name" and other.value == key.value and other.how for other in keys)
 

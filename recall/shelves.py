@@ -272,7 +272,8 @@ def _turn(turn: Turn) -> bytes:
 
 
 def _state(talk: Talk) -> bytes:
-    return _json([*talk.head, talk.acts, talk.plain, list(talk.told.values()), talk.for_now, talk.summaries, talk.worded])
+    told = list(talk.told.values())
+    return _json([*talk.head, talk.acts, talk.plain, told, talk.for_now, talk.summaries, talk.worded])
 
 
 def _read(kept: bytes) -> Talk:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from ..llm_polish.template import render
@@ -20,6 +20,7 @@ class Summed:
     sentence: str
     item: str
     turn_id: str
+    version: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +36,23 @@ class Noted:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Turns of a conversation, oldest first; what still holds of those before them; what holds for it alone."""
+    """Turns of a conversation, oldest first; what still holds of those before them; what holds for it alone.
+
+    ``worded`` is the summary as an LLM worded it (``Memory.summarise``), ``record`` its place in the log; empty and
+    None where nobody asked for one, and from the moment that any sentence of the summary is another.
+    """
 
     conversation: str
     turns: tuple[Turn, ...]
     summary: tuple[Summed, ...]
     for_now: tuple[Noted, ...] = ()
+    worded: str = ""
+    record: int | None = None
 
     @property
     def text(self) -> str:
-        """The summary as one paragraph."""
-        return " ".join(each.sentence for each in self.summary)
+        """The summary as one paragraph: as an LLM worded it, else its sentences one after the other."""
+        return self.worded or " ".join(each.sentence for each in self.summary)
 
 
 class Windows:
@@ -60,33 +67,27 @@ class Windows:
         self._near = InProcess()
         self._shared = shared
 
-    def of(
-        self,
-        tx: Reading,
-        conversation: str,
-        book: QuestionBook,
-        *,
-        turns: int | None = None,
-        minutes: float | None = None,
-        at: datetime | None = None,
-    ) -> Window:
-        """The last ``turns`` turns (default: the setting), or those of the last ``minutes`` before ``at`` (default:
-        the present), of at most the ``window_kept`` turns that are kept."""
+    def shown(self, tx: Reading, look: Look) -> tuple[Window, list[Told]]:
+        """A window, and what its summary tells of."""
+        conversation, book = look.conversation, look.book
         talk = self._talk(tx, conversation, int(book.number("window_kept", 40)))
         if not talk.turns:
-            return Window(conversation, (), ())
+            return Window(conversation, (), ()), []
         # A clock that is slow makes nothing unsaid.
-        now = at if at is not None else max(datetime.now(UTC), *(turn.said_at for turn in talk.turns))
-        shown = talk.turns
-        if minutes is not None:
-            since = now - timedelta(minutes=minutes)
-            shown = tuple(turn for turn in shown if since <= turn.said_at <= now)
-        if minutes is None or turns is not None:
-            count = turns if turns is not None else int(book.number("window_turns", 10))
-            shown = shown[-count:] if count > 0 else ()
-        first = shown[0].ordinal if shown else talk.turns[-1].ordinal + 1
+        now = look.at if look.at is not None else max(datetime.now(UTC), *(turn.said_at for turn in talk.turns))
+        turns = talk.turns
+        if look.minutes is not None:
+            since = now - timedelta(minutes=look.minutes)
+            turns = tuple(turn for turn in turns if since <= turn.said_at <= now)
+        if look.minutes is None or look.turns is not None:
+            count = look.turns if look.turns is not None else int(book.number("window_turns", 10))
+            turns = turns[-count:] if count > 0 else ()
+        left = _left(talk, turns[0].ordinal if turns else talk.turns[-1].ordinal + 1, now)
         hours = timedelta(hours=book.number("session_hours", 12))
-        return Window(conversation, shown, _summary(talk, first, now), _for_now(talk, book, now, hours))
+        window = Window(conversation, turns, tuple(map(_summed, left)), _for_now(talk, book, now, hours))
+        if left and talk.worded is not None and talk.worded.rests_on == tuple(each.key for each in left):
+            window = replace(window, worded=talk.worded.text, record=talk.worded.record)
+        return window, left
 
     def forget(self, secret: bytes, acts: int) -> bool:
         """Drop what was kept of a namespace before record ``acts``; False when a shared copy could not be reached."""
@@ -120,11 +121,36 @@ class Windows:
         return talk
 
 
-def _summary(talk: Talk, first: int, at: datetime) -> tuple[Summed, ...]:
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Which window is asked for: the last ``turns`` turns (default: the setting), or those of the last ``minutes``
+    before ``at`` (default: the present), of at most the ``window_kept`` turns that are kept."""
+
+    windows: Windows
+    conversation: str
+    book: QuestionBook
+    turns: int | None = None
+    minutes: float | None = None
+    at: datetime | None = None
+
+    def window(self, tx: Reading) -> Window:
+        """The window as it stands."""
+        return self.windows.shown(tx, self)[0]
+
+    def __call__(self, tx: Reading) -> tuple[list[Told], str]:
+        """What its summary tells of, and how an LLM worded just that."""
+        window, left = self.windows.shown(tx, self)
+        return left, window.worded
+
+
+def _left(talk: Talk, first: int, at: datetime) -> list[Told]:
     """What was remembered before the first turn shown and still holds, in the order in which it was said."""
     left = [each for each in talk.told.values() if each.turn < first and (each.until is None or each.until > at)]
-    left.sort(key=_place)
-    return tuple(Summed(each.sentence, each.item, each.turn_id) for each in left)
+    return sorted(left, key=_place)
+
+
+def _summed(told: Told) -> Summed:
+    return Summed(told.sentence, told.item, told.turn_id, told.version)
 
 
 def _place(told: Told) -> tuple[int, int, str, str]:

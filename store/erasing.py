@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, and_, case, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Table, and_, bindparam, case, delete, func, insert, or_, select, update
 
 from ..model import MemoryItem
 from . import relations, search, traces, transcript, vectors
@@ -21,7 +21,9 @@ from .codec import read_item
 from .reading import Reading
 from .scrubbing import SCRUB
 from .standing import standing
+from .statements import Statement
 from .tables import DECISIONS, ITEMS, OUTBOX, PRIVATE, PROPOSALS, TURNS, WISHES, stamp, storable
+from .talk import WORDINGS
 from .writing import Writing
 
 _PERSONAL = ("canonical", "entity", "hints", "qualifier", "question")
@@ -30,6 +32,11 @@ _PAGE = 400  # ids in one statement
 _DECISION = (
     DECISIONS.c.turn_id, DECISIONS.c.ordinal, DECISIONS.c.seq, DECISIONS.c.item, DECISIONS.c.target, DECISIONS.c.body
 )  # fmt: skip
+_VERSIONS = Statement(
+    select(ITEMS.c.entity, ITEMS.c.ordinal, ITEMS.c.body).where(
+        ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.item_id == bindparam("item")
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,8 +337,10 @@ class _Gathering:
         """What an LLM was asked and answered about the items."""
         if not self._gone:
             return
-        for row in self.tx.log.records_of(self.tx.log.acts("rewrite", "rewrite_refused")):
-            if json.loads(row.record)["content"].get("item") in self._gone:
+        for row in self.tx.log.records_of(self.tx.log.acts(*WORDINGS)):
+            content = json.loads(row.record)["content"]
+            about = {content.get("item"), *(key.rpartition("/")[0] for key in content.get("items", ()))}
+            if not self._gone.isdisjoint(about):  # of a summary all goes: its words cannot be taken apart
                 self._fields.setdefault(row.seq, set()).update(row.private)
         query = select(OUTBOX.c.id).where(OUTBOX.c.namespace == self.tx.namespace)
         self.plan.work = sum(1 for _ in self._rows(query, OUTBOX.c.item_id, self._gone))
@@ -366,9 +375,9 @@ def destroy(tx: Writing, plan: Plan, *, decided_by: int, now: datetime) -> None:
     for seq, names in plan.fields.items():
         tx.log.erase_private(mine, seq, names, decided_by=decided_by)
     for entity, ordinals in plan.entities.items():
-        vectors.remove(connection, mine, entity, ordinals)
-        for some in _pages(ordinals):
-            search.unindex(connection, mine, entity, some)
+        vectors.remove(connection, mine, entity, set(ordinals))
+    for entity, versions in _versions(tx, plan.items).items():
+        search.unindex(connection, mine, entity, versions)
     for some in _pages(plan.items):
         connection.execute(delete(ITEMS).where(_mine(ITEMS, tx), ITEMS.c.item_id.in_(some)))
         connection.execute(delete(OUTBOX).where(OUTBOX.c.namespace == mine, OUTBOX.c.item_id.in_(some)))
@@ -390,6 +399,14 @@ def destroy(tx: Writing, plan: Plan, *, decided_by: int, now: datetime) -> None:
         _bare(tx, turn, nameless=turn in nameless, wordless=turn in wordless)
     _scrub_later(tx, "", decided_by, now)
     tx.forget()
+
+
+def _versions(tx: Writing, items: Iterable[str]) -> dict[str, list[tuple[int, MemoryItem]]]:
+    """All versions of items with their numbers, by entity."""
+    found: dict[str, list[tuple[int, MemoryItem]]] = {}
+    for entity, ordinal, body in _VERSIONS.each(tx.connection, "item", items, namespace=tx.namespace):
+        found.setdefault(entity, []).append((ordinal, read_item(body)))
+    return found
 
 
 def drop_traces(tx: Writing, numbers: Sequence[int], *, now: datetime) -> None:

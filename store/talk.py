@@ -6,7 +6,7 @@ Read at once, or carried on from an earlier reading by what was written since: t
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -22,22 +22,37 @@ from .tables import ACTS, DECISIONS, ITEMS, NAMESPACES, TURNS, unstamp
 SESSION = "session_only"
 """Reason of a decision about what holds for its conversation and is not remembered."""
 
+WORDINGS = ("rewrite", "rewrite_refused", "summary", "summary_refused")
+"""Kinds of records that tell what an LLM answered, and take nothing away."""
+
+LOOKED_AT = 50  # of the summaries of a namespace the last so many are read where a conversation is read anew
+
 _HEAD = Statement(
     select(NAMESPACES.c.version, NAMESPACES.c.item_rows, NAMESPACES.c.secret).where(
         NAMESPACES.c.name == bindparam("namespace")
     )
 )
-# Wordings add item versions like any write; every other act may take away what had been said.
+# Wordings add item versions like any write, or a summary; every other act may take away what had been said.
 _LAST_ACT = Statement(
     select(ACTS.c.seq)
     .where(
         ACTS.c.namespace == bindparam("namespace"),
-        ACTS.c.kind.not_in([literal_column("'rewrite'"), literal_column("'rewrite_refused'")]),
+        ACTS.c.kind.not_in([literal_column(f"'{kind}'") for kind in WORDINGS]),
     )
     .order_by(ACTS.c.seq.desc())
     .limit(literal_column("1"))
     .offset(literal_column("0"))  # see log.py
 )
+_SUMMARIES = Statement(
+    select(ACTS.c.seq)
+    .where(
+        ACTS.c.namespace == bindparam("namespace"), ACTS.c.kind == literal_column("'summary'"),
+        ACTS.c.seq > bindparam("after"),
+    )
+    .order_by(ACTS.c.seq.desc())
+    .limit(bindparam("count"))
+    .offset(literal_column("0"))
+)  # fmt: skip
 _TURNS = select(TURNS.c.body, TURNS.c.text).where(
     TURNS.c.namespace == bindparam("namespace"), TURNS.c.conversation == bindparam("conversation")
 )
@@ -68,6 +83,8 @@ class Told(NamedTuple):
     """What was remembered from a turn, as its sentence; ``until``: when it ceases to hold, None for not yet."""
 
     item: str
+    version: int
+    entity: str
     sentence: str
     turn_id: str
     turn: int
@@ -75,6 +92,11 @@ class Told(NamedTuple):
     slot: str
     qualifier: str
     until: datetime | None
+
+    @property
+    def key(self) -> str:
+        """How records name the item version."""
+        return f"{self.item}/{self.version}"
 
 
 class ForNow(NamedTuple):
@@ -87,6 +109,15 @@ class ForNow(NamedTuple):
     qualifier: str
     value: str
     over: bool
+
+
+class Worded(NamedTuple):
+    """What an LLM made of sentences, as the log has it: its record, the item versions (item/version) that they tell of,
+    in order, and the paragraph."""
+
+    record: int
+    rests_on: tuple[str, ...]
+    text: str
 
 
 class Head(NamedTuple):
@@ -106,6 +137,8 @@ class Talk:
     turns: tuple[Turn, ...] = ()
     told: dict[str, Told] = field(default_factory=dict)
     for_now: tuple[ForNow, ...] = ()
+    summaries: int = -1  # number of the last summary by an LLM in the namespace
+    worded: Worded | None = None  # the last one of this conversation, while all that it tells of stands
 
 
 def head_of(tx: Reading) -> tuple[Head, bytes]:
@@ -134,7 +167,8 @@ def read_talk(tx: Reading, conversation: str, kept: int, head: Head, acts: int) 
     for item in [each for each in told if hidden and _restricted(tx, each)]:
         del told[item]
     later = [_for_now(*row) for row in _SESSION.all(tx.connection, **asked, after=-1)] if shown else []
-    return Talk(head, acts, not hidden, tuple(shown), told, tuple(filter(None, later)))
+    talk = Talk(head, acts, not hidden, tuple(shown), told, tuple(filter(None, later)))
+    return _with_summary(tx, talk, conversation)
 
 
 def carry_on(tx: Reading, talk: Talk, conversation: str, kept: int, head: Head) -> Talk | None:
@@ -155,7 +189,22 @@ def carry_on(tx: Reading, talk: Talk, conversation: str, kept: int, head: Head) 
     if new:
         later = (_for_now(*row) for row in _SESSION.all(tx.connection, **asked))
         for_now = (*for_now, *filter(None, later))
-    return Talk(head, talk.acts, True, (*talk.turns, *new)[-kept:], told, for_now)
+    more = replace(talk, head=head, turns=(*talk.turns, *new)[-kept:], told=told, for_now=for_now)
+    return _with_summary(tx, more, conversation)
+
+
+def _with_summary(tx: Reading, talk: Talk, conversation: str) -> Talk:
+    """With the last summary of the conversation that an LLM worded, unless anything that it tells of has changed."""
+    rows = _SUMMARIES.all(tx.connection, namespace=tx.namespace, after=talk.summaries, count=LOOKED_AT)
+    worded = talk.worded
+    for row in tx.log.records_of(seq for (seq,) in rows) if rows else ():
+        content = json.loads(row.record)["content"]
+        if content["conversation"] == conversation:
+            answer = row.private.get("answer")  # none once it was erased
+            worded = Worded(row.seq, tuple(content["items"]), json.loads(answer.value)) if answer is not None else None
+    if worded is not None and not {each.key for each in talk.told.values()}.issuperset(worded.rests_on):
+        worded = None
+    return replace(talk, summaries=rows[0][0] if rows else talk.summaries, worded=worded)
 
 
 def _take(told: dict[str, Told], found: list[tuple[str, str]], conversation: str) -> None:
@@ -169,7 +218,8 @@ def _take(told: dict[str, Told], found: list[tuple[str, str]], conversation: str
 
 def _told(item: MemoryItem) -> Told:
     return Told(
-        item.id, item.sentence, item.turn_id, item.turn, item.start, item.slot, item.qualifier, item.valid_to
+        item.id, item.version, item.entity, item.sentence, item.turn_id, item.turn, item.start, item.slot,
+        item.qualifier, item.valid_to,
     )  # fmt: skip
 
 
