@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from ..rules.book import book_of
 from ..rules.cache import checking
 from ..rules.engine import engine_for
+from ..rules.load import build
 from ..rules.ruleset import Ruleset
 
 SECONDS = 120  # a set takes one to five
@@ -81,7 +82,7 @@ def told(broken: Exception) -> str:
 
 def built(digest: str, sources: Mapping[str, str]) -> Ruleset:
     """The set of these texts, built and checked in this process; ValueError when they have another digest."""
-    ruleset = Ruleset.from_sources(sources, digest)
+    ruleset = build(sources, digest)
     if ruleset.digest != digest:
         raise ValueError("its sources have another digest")
     check(ruleset)

@@ -18,7 +18,7 @@ from ..audit.story import cue_rules
 from ..erasure.erasing import House
 from ..rulefile import RuleError
 from ..rules.compare import compare
-from ..rules.load import digest_of
+from ..rules.load import build, digest_of
 from ..rules.promotion import Gates, Shown, gate_fields, missing
 from ..rules.release import (
     BUCKETS,
@@ -243,7 +243,7 @@ def override(house: House, deed: Deed, rule: str) -> Done:
                 raise ReleaseError(f"{rule} is a decision table. Publish a set in which it decides otherwise")
             try:
                 sources = {name: text for name, text in found.sources.items() if name != rule}
-                without = Ruleset.from_sources(sources, digest_of(sources))
+                without = build(sources, digest_of(sources))
                 check(without)
             except RuleError as wrong:
                 told = str(wrong.problems[0])
@@ -286,7 +286,7 @@ def _stored(tx: Reading, digest: str) -> Ruleset:
     sources = tx.ruleset(digest)
     if sources is None:
         raise ReleaseError(f"the rule set {short(digest)} is not stored. Publish its folder")
-    return Ruleset.from_sources(sources, digest)
+    return build(sources, digest)
 
 
 def _published(log: Log, now: InForce) -> tuple[Record, Mapping[str, Any]] | None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..rulefile import Problem
+from .folders import read_folder, read_packs
+from .parsed import Read, write_shipped
 from .ruleset import content_digest
-
-if TYPE_CHECKING:
-    from .parsed import Read
 
 LOCK = "rules.lock.json"
 HERE = Path(__file__).resolve().parent
@@ -78,9 +77,6 @@ def write_lock(folder: Path) -> list[Problem]:
     entries = {name: {"version": version, "sha256": digest} for name, (_, version, digest) in sorted(found.items())}
     path.write_text(json.dumps(entries, indent=1) + "\n", encoding="utf-8")
     if folder.resolve() == HERE / "packs":
-        from .load import read_packs
-        from .parsed import write_shipped
-
         write_shipped(read_packs([]), folder)
     return []
 
@@ -95,8 +91,6 @@ def _read_lock(path: Path) -> dict[str, dict[str, Any]]:
 
 def _entries(folder: Path, problems: list[Problem]) -> dict[str, tuple[Read, int, str]]:
     """id → file, highest version, content digest; retired and draft rules are part of the lock."""
-    from .load import read_folder
-
     entries: dict[str, tuple[Read, int, str]] = {}
     for read in read_folder(folder, problems):
         data = read.data(trusting=True)

@@ -45,7 +45,7 @@ def set_digest(contents: Mapping[str, tuple[int, str]]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Ruleset:
-    """Immutable; ``sources`` (text by id) rebuild it exactly: see ``from_sources``."""
+    """Immutable; ``sources`` (text by id) rebuild it exactly: see ``load.build``."""
 
     digest: str
     files: Mapping[str, RuleFile]
@@ -53,13 +53,6 @@ class Ruleset:
     paths: Mapping[str, str]
     contents: Mapping[str, tuple[int, str]]
     notes: tuple[str, ...] = ()
-
-    @staticmethod
-    def from_sources(sources: Mapping[str, str], digest: str | None = None) -> Ruleset:
-        """The set that these texts describe, for replay; parsed afresh, or checked against the ``digest`` expected."""
-        from .load import build
-
-        return build(sources, digest)
 
     def rule(self, ref: str) -> RuleFile | None:
         """The rule of an id, ``id@version`` or ``id.part@version`` (a row, leaf or production); None when unknown."""

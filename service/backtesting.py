@@ -21,6 +21,7 @@ from ..rehearsing import Stage, sides
 from ..rules.backtest import Backtest, Dialogue
 from ..rules.cache import key_of
 from ..rules.compare import compare
+from ..rules.load import build
 from ..rules.ruleset import Ruleset
 from ..rules.tally import Tally, read_rehearsed, rehearsed_fields, tally_lines
 from ..settings import Settings
@@ -200,7 +201,7 @@ def _prepare(
     before: Any, after: Any, one: str, other: str, ner: bool, loaded: tuple[Ruleset, Ruleset] | None = None
 ) -> None:  # fmt: skip
     global _backtest
-    sets = loaded or (Ruleset.from_sources(before, one), Ruleset.from_sources(after, other))
+    sets = loaded or (build(before, one), build(after, other))
     _backtest = Backtest(*sides(*sets, ner=ner), Stage)
     gc.set_threshold(50_000, 20, 20)
 

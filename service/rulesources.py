@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..rules.load import load
+from ..rules.load import build, load
 from ..rules.ruleset import Ruleset
 from ..settings import Settings
 from ..store.engine import Store
@@ -77,4 +77,4 @@ def _of_store(prefix: str, place: str | None) -> Ruleset:
                 raise UnknownRules(f"no rules {prefix!r}: {many}. {HOW}")
             sources = tx.ruleset(found[0])
     assert sources is not None
-    return Ruleset.from_sources(sources, found[0])
+    return build(sources, found[0])

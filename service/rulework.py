@@ -33,7 +33,7 @@ def lint(folders: Sequence[Path], *, packs: bool, on: date | None, as_json: bool
 
 def lock(folder: Path) -> int:
     """Write rules.lock.json of a folder."""
-    from ..rules.load import write_lock
+    from ..rules.lock import write_lock
 
     if not folder.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, "no such folder", str(folder))

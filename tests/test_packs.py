@@ -8,7 +8,8 @@ from recordari.memory import Memory
 from recordari.rules.check import check
 from recordari.rules.engine import ReferenceEngine, disagreements, engine_for
 from recordari.rules.lint import CHECKS, lint
-from recordari.rules.load import Ruleset, load
+from recordari.rules.load import load
+from recordari.rules.ruleset import Ruleset
 
 # Checks of form (rationale, number of tests, file names) are for `recordari rules lint`; these are about meaning.
 SOUND = {"no-catch-all", "never-reached", "wrong-policy-test", "unknown-related", "reversed-days", "does-not-compile"}

@@ -13,7 +13,8 @@ from recordari.model import Decision, Known, MemoryItem, Turn
 from recordari.rulefile import InlineTest
 from recordari.rules.check import Report, check
 from recordari.rules.given import known_of, moment, read_canonical, turns_of
-from recordari.rules.load import Ruleset, load
+from recordari.rules.load import load
+from recordari.rules.ruleset import Ruleset
 from recordari.values import MoneyValue, Value
 
 

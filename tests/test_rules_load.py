@@ -14,7 +14,9 @@ from recordari.model import REASONS
 from recordari.rulefile import RuleError
 from recordari.rules import cache
 from recordari.rules import parsed as parsed_module
-from recordari.rules.load import LOCK, Ruleset, check_lock, load, read_folder, read_packs, write_lock
+from recordari.rules.folders import read_folder, read_packs
+from recordari.rules.load import build, load
+from recordari.rules.lock import LOCK, check_lock, write_lock
 from recordari.rules.parsed import SHIPPED, parse, shipped_text, write_shipped
 from recordari.rules.schema import KINDS, json_schema
 from recordari.rules.yamltext import YamlText
@@ -238,7 +240,7 @@ def test_the_digest_changes_with_content_and_with_the_order_of_rows(tmp_path: Pa
 
 def test_sources_rebuild_the_same_set(tmp_path: Path) -> None:
     first = load([folder(tmp_path / "a", p=policy(), q=policy("policy.q", priority=5, last=""))], packs=False)
-    again = Ruleset.from_sources(json.loads(json.dumps(dict(first.sources))))
+    again = build(json.loads(json.dumps(dict(first.sources))))
     assert again.digest == first.digest
     assert again.table == first.table
 
@@ -277,7 +279,7 @@ def test_a_tampered_entry_never_passes_under_the_digest_of_the_file(tmp_path: Pa
         entry.write_text(entry.read_text(encoding="utf-8").replace('"owner":"test"', '"owner":"mallory"'), "utf-8")
     assert load([rules], packs=False).digest != first.digest
     for digest in (None, first.digest):
-        again = Ruleset.from_sources(first.sources, digest)
+        again = build(first.sources, digest)
         assert again.digest == first.digest
         assert again.files["policy.core"].owner == "test"
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from recordari.extractors.scan import scan
 from recordari.llm_polish.template import FIELDS, TemplateError, fields_of, render
 from recordari.llm_polish.wording import Tongue, readable
-from recordari.rules.load import Ruleset, load
+from recordari.rules.load import load
+from recordari.rules.ruleset import Ruleset
 from recordari.values import (
     AddressValue,
     EmailValue,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from recordari.rulefile import RuleError
-from recordari.rules.load import read_packs
+from recordari.rules.folders import read_packs
 from recordari.rules.yamltext import YamlText
 from recordari.service.cli import app
 from recordari.service.wordlists import PARTS, export, put, read

@@ -12,7 +12,7 @@ from ..audit.replay import Difference, Erasures, Replayed, replay_extraction, re
 from ..audit.verify import Finding, Report, verify
 from ..model import Decision, Turn, Verdict
 from ..rules.engine import RuleEngine, engine_for
-from ..rules.load import digest_of
+from ..rules.load import build, digest_of
 from ..rules.ruleset import Ruleset
 from ..store.engine import Store
 from ..store.inspection import Inspection
@@ -152,7 +152,7 @@ def replay_log(
         def ruleset_of(digest: str) -> Ruleset | None:
             if digest not in sets:
                 sources = tx.ruleset(digest)
-                sets[digest] = None if sources is None else Ruleset.from_sources(sources, digest)
+                sets[digest] = None if sources is None else build(sources, digest)
             return sets[digest]
 
         def judge_for(digest: str) -> Callable[[Mapping[str, str]], Verdict] | None:
