@@ -39,7 +39,7 @@ def guard_paragraph(
     """
     given = list({each.text: each for each in sentences}.values())
     texts = "\n".join(each.text for each in given)
-    refusal = shape(paragraph, len(texts) + SLACK) or words(paragraph, (texts,), function_words)
+    refusal = shape(paragraph, len(" ".join(each.text for each in sentences)) + SLACK) or words(paragraph, (texts,), function_words)
     if refusal is not None:
         return refusal
     small = sorted((folded(word) for word in function_words), key=lambda word: (-len(word), word))
@@ -69,7 +69,7 @@ def _stand(paragraph: str, given: Sequence[Stated]) -> tuple[list[Stated], str]:
     for each in sorted(given, key=lambda each: (-len(each.text), each.text)):
         body = re.escape(each.text.strip().rstrip("。."))
         # Not within a word and not before more of a figure: "$3" does not stand in "$3.50".
-        rest, found = re.subn(rf"(?<!\w){body}(?!\w|[.,:]\d)", "\n", rest, count=1)
+        rest, found = re.subn(rf"(?<!\w){body}(?!\w|[.,:]\d)", "\n", rest)
         if not found:
             open_.append(each)
     return open_, rest
