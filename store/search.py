@@ -48,6 +48,16 @@ _OF_ENTITY = Statement(_WITH.where(TERMS.c.entity == bindparam("entity")))
 _LENGTHS = select(func.count(), func.sum(TEXTS.c.length)).where(TEXTS.c.namespace == bindparam("namespace"))
 _TEXTS_OF_ALL = Statement(_LENGTHS)
 _TEXTS_OF_ENTITY = Statement(_LENGTHS.where(TEXTS.c.entity == bindparam("entity")))
+_POSTING = (
+    _MINE, TERMS.c.term == bindparam("term"), TERMS.c.entity == bindparam("entity"),
+    TERMS.c.ordinal == bindparam("ordinal"),
+)  # fmt: skip
+_COUNT, _TAKE_OUT = (
+    Statement(select(TERMS.c.term, TERMS.c.count).where(*_POSTING)),
+    Statement(delete(TERMS).where(*_POSTING)),
+)
+_TEXT = tuple(TEXTS.c[name] == bindparam(name) for name in ("namespace", "entity", "ordinal"))
+_LENGTH, _TAKE_TEXT = Statement(select(TEXTS.c.length).where(*_TEXT)), Statement(delete(TEXTS).where(*_TEXT))
 # The number of an item is the row of its first version.
 _FIRST = ITEMS.alias("first")
 _BY_NUMBER = (
@@ -115,15 +125,29 @@ def index(add: Add, namespace: str, items: Iterable[tuple[int, MemoryItem]]) -> 
     add(_ADD_TEXT, texts)
 
 
-def unindex(connection: Connection, namespace: str, entity: str, ordinals: Iterable[int]) -> None:
-    """Take items out of the index; the engine overwrites freed space, so their words are gone from the file.
+def unindex(connection: Connection, namespace: str, entity: str, versions: Iterable[tuple[int, MemoryItem]]) -> None:
+    """Take items of an entity out of the index, by their numbers and all their versions: which of them was indexed last
+    stands nowhere. The engine overwrites freed space, so their words are gone from the file.
 
-    No index serves this: it would double the cost of every write, and rewording and erasure are rare.
+    The postings are found by the words of the versions, each under its key. That they are all is told by the length
+    of the text; where it is not so (a text damaged or indexed by another release) the postings of the namespace are
+    searched. No index serves this: it would double the cost of every write.
     """
-    gone, of = list(ordinals), column(entity)
-    for table in (TERMS, TEXTS):
-        mine = (table.c.namespace == namespace, table.c.entity == of, table.c.ordinal.in_(gone))
-        connection.execute(delete(table).where(*mine))
+    of, words = column(entity), dict[int, set[str]]()
+    for ordinal, item in versions:
+        words.setdefault(ordinal, set()).update(terms(text_of(item)))
+    left: list[int] = []
+    for ordinal, some in words.items():
+        key = {"namespace": namespace, "entity": of, "ordinal": ordinal}
+        length = _LENGTH.first(connection, **key)
+        counts = list(_COUNT.each(connection, "term", sorted(some), **key))
+        _TAKE_OUT.many(connection, "term", [term for term, _ in counts], **key)
+        if length is None or sum(count for _, count in counts) != length[0]:
+            left.append(ordinal)
+        _TAKE_TEXT.run(connection, **key)
+    if left:
+        mine = (TERMS.c.namespace == namespace, TERMS.c.entity == of, TERMS.c.ordinal.in_(left))
+        connection.execute(delete(TERMS).where(*mine))
 
 
 def clear(connection: Connection, namespace: str) -> None:

@@ -59,6 +59,11 @@ class Statement:
         for value in values:
             yield from driver.execute(sql, _arranged(parameters | {name: value}, order)).fetchall()
 
+    def many(self, connection: Connection, name: str, values: Iterable[Any], **parameters: Any) -> None:
+        """Send it for its effect with each value of the parameter ``name``."""
+        sql, order = self._for(connection)
+        _driver(connection).cursor().executemany(sql, [_arranged(parameters | {name: each}, order) for each in values])
+
     def _send(self, connection: Connection, parameters: Mapping[str, Any]) -> Any:
         sql, order = self._for(connection)
         return _driver(connection).execute(sql, _arranged(parameters, order))

@@ -6,19 +6,20 @@ value of theirs: what is said of the same thing in other words is still told fro
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, func, select
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, select
 
 from ..model import Decision, Turn
 from . import search, vectors
 from .codec import read_decision, read_turn
 from .search import Add
-from .statements import Insert
+from .statements import Insert, Statement
 from .tables import DECISIONS, TURN_TERMS, TURN_TEXTS, TURN_VECTORS, TURNS, column, stamp
 
 _ADD = Insert(TURN_TERMS, "namespace", "term", "principal", "number", "count")
@@ -27,6 +28,25 @@ _ADD_TEXT = Insert(
 )  # fmt: skip
 _ADD_VECTOR = Insert(TURN_VECTORS, "namespace", "number", "model", "vector")
 _PAGE = 400
+_MARK = "slot="
+_POSTING = tuple(TURN_TERMS.c[name] == bindparam(name) for name in ("namespace", "term", "principal", "number"))
+_COUNT = Statement(select(TURN_TERMS.c.term, TURN_TERMS.c.count).where(*_POSTING))
+_TAKE_OUT = Statement(delete(TURN_TERMS).where(*_POSTING))
+_TAKE_TEXT = Statement(
+    delete(TURN_TEXTS).where(*(TURN_TEXTS.c[name] == bindparam(name) for name in ("namespace", "principal", "number")))
+)
+_TAKE_VECTOR = Statement(
+    delete(TURN_VECTORS).where(*(TURN_VECTORS.c[name] == bindparam(name) for name in ("namespace", "number")))
+)
+_INDEXED = Statement(
+    select(TURN_TEXTS.c.turn_id, TURN_TEXTS.c.principal, TURN_TEXTS.c.number, TURN_TEXTS.c.length).where(
+        TURN_TEXTS.c.namespace == bindparam("namespace"), TURN_TEXTS.c.turn_id == bindparam("turn")
+    )
+)
+_TEXT, _DECIDED = (
+    Statement(select(each).where(table.c.namespace == bindparam("namespace"), table.c.turn_id == bindparam("turn")))
+    for table, each in ((TURNS, TURNS.c.text), (DECISIONS, DECISIONS.c.body))
+)
 
 
 @dataclass(frozen=True)
@@ -45,7 +65,7 @@ class Within:
 
 def slot_mark(slot: str) -> str:
     """The term of turns in which something was decided about a slot; no word has such a sign in it."""
-    return f"slot={slot.removeprefix('reported.')}"
+    return f"{_MARK}{slot.removeprefix('reported.')}"
 
 
 def marks(decisions: Iterable[Decision]) -> set[str]:
@@ -66,17 +86,42 @@ def index(add: Add, namespace: str, turn: Turn, number: int, decisions: Iterable
 
 
 def unindex(connection: Connection, namespace: str, turn_ids: Iterable[str]) -> None:
-    """Take turns out of the index; their words are gone from the file once it is scrubbed. The turn after each of them
-    loses its vector, which has something of what was said before: it waits for another."""
-    gone = sorted(set(turn_ids))
-    for at in range(0, len(gone), _PAGE):
-        some = gone[at : at + _PAGE]
-        mine = (TURN_TEXTS.c.namespace == namespace, TURN_TEXTS.c.turn_id.in_(some))
-        numbers = connection.execute(select(TURN_TEXTS.c.number).where(*mine)).scalars().all()
-        after = beside(connection, namespace, numbers, 1, Within()).values()
-        for table, which in ((TURN_TERMS, numbers), (TURN_VECTORS, [*numbers, *after])):
-            connection.execute(delete(table).where(table.c.namespace == namespace, table.c.number.in_(which)))
-        connection.execute(delete(TURN_TEXTS).where(*mine))
+    """Take turns out of the index, before their texts are erased; their words are gone from the file once it is
+    scrubbed. The turn after each of them loses its vector, which has something of what was said before: it waits for
+    another.
+
+    The postings are found by the words of the text and the slots of the decisions, each under its key. That the words
+    are all is told by the length of the text; where it is not so, the postings of the namespace are searched.
+    """
+    rows = list(_INDEXED.each(connection, "turn", sorted(set(turn_ids)), namespace=namespace))
+    numbers = [number for _, _, number, _ in rows]
+    after = [next_ for some in _pages(numbers) for next_ in beside(connection, namespace, some, 1, Within()).values()]
+    _TAKE_VECTOR.many(connection, "number", {*numbers, *after}, namespace=namespace)
+    left: list[int] = []
+    for turn_id, principal, number, length in rows:
+        key = {"namespace": namespace, "principal": principal, "number": number}
+        counts = list(_COUNT.each(connection, "term", _terms_of(connection, namespace, turn_id), **key))
+        _TAKE_OUT.many(connection, "term", [term for term, _ in counts], **key)
+        _TAKE_TEXT.run(connection, **key)
+        if sum(count for term, count in counts if not term.startswith(_MARK)) != length:
+            left.append(number)
+    for some in _pages(left):
+        connection.execute(delete(TURN_TERMS).where(TURN_TERMS.c.namespace == namespace, TURN_TERMS.c.number.in_(some)))
+
+
+def _terms_of(connection: Connection, namespace: str, turn_id: str) -> list[str]:
+    """What a turn may stand under."""
+    found: set[str] = set()
+    for (text,) in _TEXT.all(connection, namespace=namespace, turn=turn_id):
+        if text is not None:
+            found.update(search.terms(bytes(text).decode("utf-8", "surrogatepass")))
+    slots = (json.loads(body).get("slot") for (body,) in _DECIDED.all(connection, namespace=namespace, turn=turn_id))
+    return sorted(found | {slot_mark(slot) for slot in slots if slot is not None})
+
+
+def _pages(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
+    for at in range(0, len(numbers), _PAGE):
+        yield numbers[at : at + _PAGE]
 
 
 def rebuild(connection: Connection, add: Add, namespace: str) -> int:

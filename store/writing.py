@@ -171,7 +171,8 @@ class Writing(Reading):
         self._write_versions(turn, [(item, NO_DECISION)])
         if before is not None and before.sentence != item.sentence:
             _, ordinal = self._origin(turn.entity, item)
-            search.unindex(self.connection, self.namespace, item.entity, [ordinal])
+            versions = [(ordinal, each) for each in self.versions(item.id)]
+            search.unindex(self.connection, self.namespace, item.entity, versions)
             search.index(self._transaction.add, self.namespace, [(ordinal, item)])
 
     def write_items(self, turn: Turn, items: Iterable[MemoryItem], *, decision: int = NO_DECISION) -> None:

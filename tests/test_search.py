@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from recordari.model import Decision, MemoryItem, Outcome, Turn
 from recordari.store.engine import Store
-from recordari.store.search import Hit, search, terms, unindex
+from recordari.store.search import Hit, index, search, terms, unindex
+from recordari.store.writing import Writing
 from recordari.values import TextValue
 
 NOW = datetime(2026, 3, 18, 10, tzinfo=UTC)
@@ -163,8 +164,31 @@ def test_a_new_wording_is_found_and_the_old_one_no_more(store: Store) -> None:
 def test_what_is_taken_out_is_found_no_more(store: Store) -> None:
     keep(store, "The budget is 5.", "The budget is 6.")
     with store.writing("a") as tx:
-        unindex(tx.connection, "a", "client", tx.ordinals(("a-0",)).values())
+        unindex(tx.connection, "a", "client", numbered(tx, "a-0"))
     assert found(store, "budget") == ["The budget is 6."]
+
+
+def numbered(tx: Writing, item_id: str) -> list[tuple[int, MemoryItem]]:
+    """The versions of an item under its number."""
+    return [(tx.ordinals((item_id,))[item_id], each) for each in tx.versions(item_id)]
+
+
+def test_an_item_that_was_indexed_in_other_words_is_taken_out_as_well(store: Store) -> None:
+    keep(store, "The budget is 5.", "The budget is 6.")
+    with store.writing("a") as tx:
+        (first,) = numbered(tx, "a-0")
+        number, item = first
+        unindex(tx.connection, "a", "client", [first])
+        other = item.model_copy(update={"sentence": "Left by a release that wrote zebra."})
+        index(lambda insert, rows: insert.run(tx.connection, rows), "a", [(number, other)])
+    assert found(store, "zebra") == ["The budget is 5."]
+    with store.writing("a") as tx:
+        unindex(tx.connection, "a", "client", [(number, item)])
+        left = tx.connection.exec_driver_sql("SELECT term, ordinal FROM search_terms ORDER BY ordinal, term").all()
+        texts = tx.connection.exec_driver_sql("SELECT ordinal FROM search_texts").all()
+    assert found(store, "zebra") == []
+    assert found(store, "budget") == ["The budget is 6."]
+    assert {each for _, each in left} == {each for (each,) in texts} == {2}
 
 
 def test_what_is_taken_out_leaves_no_words_in_the_file(tmp_path: Path) -> None:
@@ -172,7 +196,7 @@ def test_what_is_taken_out_leaves_no_words_in_the_file(tmp_path: Path) -> None:
     with Store.open(path) as store:
         keep(store, "Xylophone lessons.")
         with store.writing("a") as tx:
-            unindex(tx.connection, "a", "client", [1])
+            unindex(tx.connection, "a", "client", numbered(tx, "a-0"))
             for table in ("items", "turns"):
                 tx.connection.exec_driver_sql(f"UPDATE {table} SET body = '{{}}'")
             tx.connection.exec_driver_sql("UPDATE turns SET text = NULL")
