@@ -24,6 +24,7 @@ from .owners import spoken_of
 from .parts import part_of
 from .phrases import agreed, phrase_candidates
 from .replaced import Replaced, replaced_in, withdrawn
+from .told import without_told
 from .view import Place, View, view
 
 __all__ = ["CaptureFile", "Captured", "capture"]
@@ -78,7 +79,8 @@ def capture(turn: Turn, scan: Scan, ruleset: RulesetLike) -> Captured:
 
 def seen_by(turn: Turn, scan: Scan, book: Book) -> View:
     """The turn as capture rules see it: without figures that amount to nothing, moves and counts taken apart."""
-    return counted(split_moves(_hiding(view(turn, scan, book.lex.said["abbreviation"]), book), book), book)
+    plain = without_told(_hiding(view(turn, scan, book.lex.said["abbreviation"]), book), book.lex)
+    return counted(split_moves(plain, book), book)
 
 
 def around_of(seen: View, book: Book, place: Place, replaced: Replaced) -> tuple[Frame, Place | None]:

@@ -173,6 +173,10 @@ def uncued(view: View, begin: int, end: int) -> str:
             text = text[: low - begin] + " " * (high - low) + text[high - begin :]
         elif cue.kind == "third_party":
             text = " " * (high - begin) + text[high - begin :]  # who says so is no part of it either
+    for low, high in view.aside:
+        if begin < high and low < end:
+            low, high = max(low, begin) - begin, min(high, end) - begin
+            text = text[:low] + " " * (high - low) + text[high:]
     return text
 
 
@@ -269,7 +273,9 @@ def _inherit(
         alone = not view.text[segment.start : place.start].strip()
         offered = alone and any(cue.kind == "proposal" and earlier.start <= low < stop for cue, low, _ in view.cues)
         corrected = any(
-            cue.kind in {"correction", "change"} and earlier.start <= low < stop for cue, low, _ in view.cues
+            (cue.kind in {"correction", "change"} and earlier.start <= low < stop)
+            or (cue.kind == "repair" and earlier.start <= low and end == earlier.end)  # 租金错了，是5500元
+            for cue, low, end in view.cues
         )
         if _HAN.search(text):  # "写反了两位": what stands after the word of correction is the slip, no label
             slips = [low for cue, low, _ in view.cues if cue.kind == "correction" and earlier.start <= low < stop]

@@ -73,6 +73,7 @@ class View:
     norm: Normalized
     hidden: frozenset[int] = frozenset()  # mentions that are part of a word: the four of 后四位
     abbreviation: re.Pattern[str] | None = None  # words that end in a full stop and no sentence with them
+    aside: tuple[tuple[int, int], ...] = ()  # clauses that name nothing: "the budget I gave you"
     moved: Mapping[int, Value] = field(default_factory=dict)  # mentions that were ranges "from A to B": what they were
 
     @cached_property
