@@ -21,6 +21,7 @@ CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
+LONGEST = 200  # characters of a name or an id
 EXAMPLE = "Write e.g. 2026-03-18T10:00:00+08:00"
 DATED = re.compile(r"\s*\d{4}-")
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
@@ -99,10 +100,10 @@ class Incoming(BaseModel):
     at: AwareDatetime = Field(description="When it was said or written, with a UTC offset.")
     speaker: Speaker = "user"
     received_at: AwareDatetime | None = None
-    entity: str = Field("user", min_length=1, max_length=200)
-    author: str | None = Field(None, max_length=200)
-    conversation: str = Field("default", min_length=1, max_length=200)
-    turn_id: str | None = Field(None, min_length=1, max_length=200)
+    entity: str = Field("user", min_length=1, max_length=LONGEST)
+    author: str | None = Field(None, max_length=LONGEST)
+    conversation: str = Field("default", min_length=1, max_length=LONGEST)
+    turn_id: str | None = Field(None, min_length=1, max_length=LONGEST)
     lang: Literal["zh", "en"] | None = None
     timezone: str | None = None
     locale: str | None = None
@@ -122,7 +123,7 @@ class Incoming(BaseModel):
     @classmethod
     def _clean(cls, name: str | None) -> str | None:
         if name is not None:
-            check_text(name, 200)
+            check_text(name, LONGEST)
         return name
 
     @field_validator("at", "received_at", mode="before")
@@ -254,6 +255,10 @@ def moment_of(given: str | datetime | None, name: str) -> datetime | None:
         raise IntakeError(f"{name}: {given!r} is no ISO 8601 time. {EXAMPLE}") from None
     if moment.tzinfo is None:
         raise IntakeError(f"{name}: {given!r} has no UTC offset. {EXAMPLE}")
+    try:
+        moment.astimezone(UTC)
+    except OverflowError:
+        raise IntakeError(f"{name}: {given!r} lies beyond the calendar. {EXAMPLE}") from None
     return moment
 
 

@@ -131,13 +131,15 @@ class Reader:
         turns that bear on it. A trace is left where the settings ask for it, unless ``traced`` is false. QuestionError:
         the question names a time that cannot be read.
         """
-        from .recall.question import book_of, understand
+        from .recall.question import QuestionError, book_of, understand
         from .recall.rank import Filters, recall
         from .recall.relation_questions import with_relations
         from .recall.transcript import with_turns
         from .store.lookup import newest
 
-        given, then = moment_of(at, "at"), moment_of(as_of, "as_of")
+        if len(question) > (most := self.settings.max_turn_chars):  # it is read like a turn, and costs as much
+            raise QuestionError(f"the question has {len(question):,} characters, more than {most:,}. Ask in fewer words")
+        given, then, top = moment_of(at, "at"), moment_of(as_of, "as_of"), max(top, 0)
         with self.store.reading(self.namespace) as tx:
             # A clock that is slow makes nothing unsaid.
             last = None if given is not None else newest(tx.connection, tx.namespace)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..audit.ledger import Ledger, LedgerError
 from ..audit.record import Entry, Private, read_record
+from ..intake import LONGEST, check_text
 from ..store.engine import Store
 from ..store.erasing import (
     Plan,
@@ -239,6 +240,10 @@ def mark(house: House, kind: Mark, on: On, target: str, *, ground: str, actor: s
     """Put something on hold (``hold_legal``) or restrict it (``restrict``); the number of its record."""
     if not ground.strip() or not actor.strip() or not target.strip():
         raise ErasureError("say what it is on, on what ground it is done, and by whom")
+    try:
+        check_text(target, LONGEST)
+    except ValueError as wrong:
+        raise ErasureError(f"no item, entity or conversation has such a name: {wrong}") from None
     with house.store.reading(house.namespace) as tx:
         known = tx.item(tx.item_id(target) or target) if on == "item" else None
     if on == "item" and known is None:

@@ -41,9 +41,9 @@ def told(error: Exception) -> int:
         print(line, file=sys.stderr)
         return UNREADABLE
     from ..memory import NotFoundError
-    from ..store.errors import Stale, StoreError
+    from ..store.errors import Stale, StoreError, Unstorable
 
-    if isinstance(error, NotFoundError | Stale):
+    if isinstance(error, NotFoundError | Stale | Unstorable):
         print(error, file=sys.stderr)
         return WRONG_USE
     from ..audit.ledger import LedgerError

@@ -20,7 +20,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, 
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
-from .errors import Busy, CannotOpen, Damaged, Missing, ReadOnly, StoreError, as_store_error
+from .errors import Busy, CannotOpen, Damaged, Missing, ReadOnly, StoreError, Unstorable, as_store_error
 from .inspection import Inspection
 from .known import Cache
 from .reading import Reading, View
@@ -269,6 +269,8 @@ class Store:
             yield
         except SQLAlchemyError as wrong:
             raise as_store_error(self.place, wrong) from wrong
+        except UnicodeEncodeError as wrong:  # half of a surrogate pair, on its way to the driver
+            raise Unstorable(self.place) from wrong
         except (json.JSONDecodeError, ValidationError) as wrong:  # a row that no writer of ours left like this
             told = str(wrong).splitlines()[0]
             way_out = "`recordari audit verify` says where; restore a backup"

@@ -10,6 +10,7 @@ StoreError
 ├── Full               disk or quota is full; nothing of the transaction was kept
 ├── Busy               another writer holds the place for longer than the timeout
 ├── Damaged            the file or an index of it is broken
+├── Unstorable         a name has a character that no database keeps
 ├── TurnConflict       a known turn_id arrives with other content
 └── Stale              an edit rests on a version that has been changed meanwhile
 """
@@ -65,6 +66,13 @@ class Damaged(StoreError):
     """The database file is broken."""
 
 
+class Unstorable(StoreError):
+    """A name has NUL or half of a surrogate pair in it: nothing is stored under such a one."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(place, "a name or an id has a character that no database keeps", "Correct or leave it out")
+
+
 class TurnConflict(StoreError):
     """The same turn_id with other content: either the id or the text is wrong, so nothing is written."""
 
@@ -101,6 +109,8 @@ def as_store_error(place: str, wrong: Exception) -> StoreError:
     original = wrong.orig if isinstance(wrong, exc.DBAPIError) else wrong
     code = getattr(original, "sqlite_errorname", None) or getattr(original, "sqlstate", None) or ""
     detail = " ".join(str(original).split())
+    if "NUL (0x00)" in detail:  # psycopg's own words; it has no code for them
+        return Unstorable(place)
     for prefix, kind, what, way_out in _BY_CODE:
         if code.startswith(prefix):
             return kind(place, f"{what} ({detail})", way_out)
