@@ -31,6 +31,9 @@ HOLD_COLUMNS = (
     "seq", "at", "item", "entity", "slot", "qualifier", "value", "reason", "question", "outcome", "who", "signed",
     "decided_at", "decided_by",
 )  # fmt: skip
+WORDING_COLUMNS = (
+    "seq", "at", "item", "items", "conversation", "outcome", "why", "template", "answer", "model",
+)  # fmt: skip
 SET_COLUMNS = (
     "digest", "decisions", "first", "last", "first_at", "last_at", "published", "promoted", "rolled_back",
 )  # fmt: skip
@@ -234,7 +237,7 @@ def _tables(folder: Path, gathered: Gathered, items: list[dict[str, Any]]) -> No
         ("decisions", DECISION_COLUMNS, map(flat, _lines(folder / "decisions.jsonl"))),
         ("turns", TURN_COLUMNS, gathered.turns.values()),
         ("holds", HOLD_COLUMNS, gathered.holds),
-        ("wordings", ("seq", "at", "item", "outcome", "why", "template", "answer", "model"), gathered.wordings),
+        ("wordings", WORDING_COLUMNS, ({**each, "items": " ".join(each["items"] or ())} for each in gathered.wordings)),
         ("acts", ("seq", "at", "kind", "who", "content"), gathered.acts),
         ("rulesets", SET_COLUMNS, map(told, gathered.sets.values())),
     )

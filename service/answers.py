@@ -74,7 +74,7 @@ def show_changes(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
 def show_wordings(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
     """Print rewritings."""
     columns = {
-        "record": "seq", "when": "at", "item": "item", "outcome": "outcome", "why": "why", "template": "template",
+        "record": "seq", "when": "at", "item": "item items", "outcome": "outcome", "why": "why", "template": "template",
         "answer": "answer", "model": "model",
     }  # fmt: skip
     show_rows(rows, columns, as_json=as_json, nothing="no LLM was ever asked for a wording")

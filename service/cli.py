@@ -222,6 +222,25 @@ def context(
 
 
 @app.command()
+def window(
+    conversation: str,
+    turns: Annotated[int | None, typer.Option(min=0, help="How many turns at most (default: the setting, 10).")] = None,
+    minutes: Annotated[float | None, typer.Option(min=0, help="Only turns of the last minutes before --at.")] = None,
+    at: Annotated[str | None, typer.Option("--at", help="When it is asked (ISO 8601; default: now).")] = None,
+    summarise: Annotated[
+        bool, typer.Option("--summarise", help="Let the configured LLM word the summary; the guard keeps the values.")
+    ] = False,
+    store: Store = None,
+    namespace: Namespace = None,
+    json: Json = False,
+) -> None:
+    """The last turns of a conversation, what still holds of those before, and what holds for it alone."""
+    from .window_commands import show
+
+    show(store, namespace, conversation, turns=turns, minutes=minutes, at=at, summarise=summarise, as_json=json)
+
+
+@app.command()
 def trace(
     number: Annotated[int | None, typer.Argument(metavar="[ID]", help="One trace by its number.")] = None,
     last: Annotated[int, typer.Option("--last", min=1, help="How many at most, the newest first.")] = 20,

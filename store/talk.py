@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, literal_column, select
+from sqlalchemy import bindparam, func, literal_column, select
 
 from ..model import MemoryItem, Turn
 from .codec import read_item, read_turn
@@ -151,6 +151,16 @@ def last_act(tx: Reading) -> int:
     """The number of the last record that may have taken something away, -1 for none."""
     found = _LAST_ACT.first(tx.connection, namespace=tx.namespace)
     return -1 if found is None else int(found[0])
+
+
+def conversations(tx: Reading, count: int, only: str | None = None) -> list[str]:
+    """At most so many conversations, the one spoken in last first; ``only``: this one, if there is such."""
+    last = func.max(TURNS.c.received_at)
+    query = select(TURNS.c.conversation).where(TURNS.c.namespace == tx.namespace)
+    if only is not None:
+        query = query.where(TURNS.c.conversation == only)
+    query = query.group_by(TURNS.c.conversation).order_by(last.desc(), TURNS.c.conversation).limit(count)
+    return list(tx.connection.execute(query).scalars())
 
 
 def read_talk(tx: Reading, conversation: str, kept: int, head: Head, acts: int) -> Talk:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -38,6 +39,17 @@ ANSWERS = {
     "blank": "   \n ",
     "surrogate": "Acme \ud83d has a marketing budget of $80,000.",
 }
+
+
+def paragraph(model: str, sentences: list[str]) -> str:
+    """What becomes of the sentences of a summary: copied, or misused."""
+    if model == "paragraph-short":
+        sentences = sentences[:-1]
+    elif model == "paragraph-free":
+        sentences = ["All is well."]
+    elif model == "paragraph-drift":
+        sentences = [re.sub(r"\d", "9", each) for each in sentences]
+    return " / ".join(sentences) if model == "paragraph-marked" else " ".join(reversed(sentences))
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -81,6 +93,8 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(200, b'{"choices": [{"message": {"content": 80000}}]}')
         elif model == "request":
             self.answer(json.dumps({**body, "key": self.headers.get("Authorization")}, sort_keys=True), model)
+        elif model.startswith("paragraph"):
+            self.answer(paragraph(model, json.loads(body["messages"][-1]["content"])), model)
         else:
             text = ANSWERS[model]
             self.answer(body["messages"][-1]["content"] if text is None else text, model)
