@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from sqlalchemy import Connection, Engine, delete, func, select
 
 from .tables import ACTS, NAMESPACES, OUTBOX
+from .talk import WORDINGS
 
 SCRUB = "scrub"  # the kind of work that an erasure leaves in the outbox, in its own transaction
 
@@ -50,10 +51,12 @@ def scrub(engine: Engine, copies: Iterable[Copy] = ()) -> bool:
 
 
 def _acts(connection: Connection, namespaces: Collection[str]) -> list[tuple[bytes, int]]:
-    """The secret of each namespace and the number of its last record that is no decision about a turn."""
+    """The secret of each namespace and the number of its last record that may have taken something away: as the
+    window counts, or what it reads next would seem older than the erasure."""
     query = select(NAMESPACES.c.secret, func.max(ACTS.c.seq)).where(
-        NAMESPACES.c.name == ACTS.c.namespace, NAMESPACES.c.name.in_(sorted(namespaces))
-    )
+        NAMESPACES.c.name == ACTS.c.namespace, NAMESPACES.c.name.in_(sorted(namespaces)),
+        ACTS.c.kind.not_in(WORDINGS),
+    )  # fmt: skip
     found = connection.execute(query.group_by(NAMESPACES.c.name, NAMESPACES.c.secret))
     return [(bytes(secret), int(last)) for secret, last in found]
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from recordari.audit.ledger import Ledger
+from recordari.audit.record import Entry
 from recordari.memory import Memory
 from recordari.recall.shelves import InValkey
 from recordari.rules.ruleset import Ruleset
@@ -239,3 +241,23 @@ def test_half_a_surrogate_pair_is_kept_like_any_text(opened: Callable[[], Memory
     shelf.put(secret, "c-1", replace(whole, turns=halves))
     assert shelf.get(secret, "c-1") == replace(whole, turns=halves)
     assert shelf.get(secret, "c-2") is None
+
+
+def test_a_wording_between_an_erasure_and_its_cleaning_keeps_nothing_off_the_server(
+    opened: Callable[[], Memory], server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = opened()
+    talk(memory, ["预算5万元", "房租3000元", *SMALL])
+    with monkeypatch.context() as patch:
+        patch.setattr(type(memory.store), "scrub", lambda self: False)  # somebody still reads the old pages
+        memory.erase(memory.items(slot="budget")[0].id, **GROUND)
+    with memory.store.writing(memory.namespace) as tx:
+        entry = Entry("rewrite_refused", {"item": memory.items()[0].id, "outcome": "refused", "why": "empty"})
+        Ledger().append(tx.log, memory.namespace, [entry], recorded_at=START)
+    assert memory.store.scrub()
+    memory.window("c-1")
+    with memory.store.reading(memory.namespace) as tx:
+        _, secret = head_of(tx)
+    shelf = opened()._windows._shared
+    assert shelf is not None
+    assert shelf.get(secret, "c-1") is not None
