@@ -138,7 +138,8 @@ class Reader:
         from .store.lookup import newest
 
         if len(question) > (most := self.settings.max_turn_chars):  # it is read like a turn, and costs as much
-            raise QuestionError(f"the question has {len(question):,} characters, more than {most:,}. Ask in fewer words")
+            told = f"the question has {len(question):,} characters, more than {most:,}. Ask in fewer words"
+            raise QuestionError(told)
         given, then, top = moment_of(at, "at"), moment_of(as_of, "as_of"), max(top, 0)
         with self.store.reading(self.namespace) as tx:
             # A clock that is slow makes nothing unsaid.

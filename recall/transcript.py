@@ -15,7 +15,7 @@ from ..store.reading import Reading
 from ..store.search import weighted
 from .question import Asked, QuestionBook
 from .rank import Filters, Found, Recalled
-from .vectors import Embedded, Embedder
+from .vectors import Down, Embedded, Embedder, passages_of, rows_of
 
 _BEFORE, _OWN = 300, 2000  # characters of a turn, and of the one before it, that are embedded
 _AT_ONCE = 32
@@ -115,7 +115,7 @@ class _Search:
             self.unserved["transcript vector"] = f"more than {most:g} turns would be compared: name the entity"
             return {}
         try:
-            (asked,) = self.embedder.embed([self.asked.text], "query")
+            (asked,) = rows_of(self.embedder, [self.asked.text], "query")
             found = said.nearest(self.tx.connection, self.tx.namespace, self.embedder.name, asked, self.within)
         except Exception as wrong:  # whatever a model does, the other routes answer
             self.unserved["transcript vector"] = f"vectors cannot be compared ({type(wrong).__name__}: {wrong})"
@@ -200,33 +200,34 @@ def _about_slots(tx: Reading, slots: Iterable[str]) -> Iterable[str]:
 
 # ---------------------------------------------------------------- embedding
 def embed_turns(store: Store, namespace: str, embedder: Embedder, *, limit: int | None = None) -> Embedded:
-    """Give vectors to the turns that have none of this model, some at a time; ends at the first batch that fails.
+    """Give vectors to the turns that have none of this model, some at a time; one that cannot be embedded is passed
+    over, and tried again by the next call. Ends when nothing can be embedded at all.
 
     A turn is embedded with the end of the one before it, since "make it Friday" means nothing alone.
     """
-    written = 0
-    while limit is None or written < limit:
-        most = _AT_ONCE if limit is None else min(_AT_ONCE, limit - written)
+    written = failed = 0
+    why, last = "", -1
+    while limit is None or written + failed < limit:
+        most = _AT_ONCE if limit is None else min(_AT_ONCE, limit - written - failed)
         with store.reading(namespace) as tx:
-            numbers = said.waiting(tx.connection, namespace, embedder.name, most)
+            numbers = said.waiting(tx.connection, namespace, embedder.name, most, after=last)
             texts = _passages(tx, numbers)
-        if not texts:
+        if not numbers:
             break
+        last = numbers[-1]
         try:
-            rows = list(embedder.embed(list(texts.values()), "passage"))
-            if len(rows) != len(texts) or any(len(row) != embedder.dimension for row in rows):
-                raise ValueError(f"{embedder.name} gave no row of {embedder.dimension} numbers for each text")
-        except Exception as wrong:  # whatever a model does
-            return Embedded(written, len(texts), f"{type(wrong).__name__}: {wrong}")
-        embedded = dict(zip(texts, rows, strict=True))
+            rows, told = passages_of(embedder, list(texts.values())) if texts else ([], "")
+        except Down as down:
+            return Embedded(written, failed + len(texts), str(down))
+        why = told or why
+        embedded = {number: row for number, row in zip(texts, rows, strict=True) if row is not None}
+        failed += len(texts) - len(embedded)
         with store.writing(namespace) as writer:
-            present = _passages(writer, list(texts))  # what was erased meanwhile gets no vector
+            present = _passages(writer, list(embedded))  # what was erased meanwhile gets no vector
             kept = {number: row for number, row in embedded.items() if present.get(number) == texts[number]}
             said.write_vectors(writer.connection, namespace, embedder.name, kept)
         written += len(kept)
-        if not kept:
-            break
-    return Embedded(written)
+    return Embedded(written, failed, why)
 
 
 def _passages(tx: Reading, numbers: Sequence[int]) -> dict[int, str]:

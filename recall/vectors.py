@@ -6,6 +6,7 @@ does the work embeds outside any transaction. What is not embedded yet is found 
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ TRIES = 5  # a text that could not be embedded so often is given up; a rebuild t
 _THREADS = "OMP_NUM_THREADS"
 _AT_ONCE = 32  # texts embedded between two commits
 EVERY = 1 << 40  # as a limit: all that waits
+_LENGTH_WITHIN = 0.01  # of 1, as float32 and four bits leave it
+_PLAIN = "ok"  # what every embedder can embed that works at all
 
 
 class Embedder(Protocol):
@@ -121,7 +124,7 @@ class Vectors:
                 raise Unserved(f"the vectors are of {', '.join(others)}, not {model}. Run `recordari index rebuild`")
             return []
         try:
-            (asked,) = self._embedder.embed([question], "query")
+            (asked,) = rows_of(self._embedder, [question], "query")
         except Exception as wrong:  # whatever a model does, the other routes answer
             raise Unserved(f"the question could not be embedded ({type(wrong).__name__}: {wrong})") from wrong
         try:
@@ -141,6 +144,51 @@ class Vectors:
 
 
 # ---------------------------------------------------------------- embedding
+class Down(Exception):
+    """An embedder that embeds nothing at all at present; says what it said."""
+
+
+def rows_of(embedder: Embedder, texts: Sequence[str], kind: Literal["query", "passage"]) -> list[Sequence[float]]:
+    """A row for each text. ValueError unless each has the length of the model's vectors, and length 1 as a vector: what
+    is no number, or too long, would stand before all that is near."""
+    rows = list(embedder.embed(texts, kind))
+    size = embedder.dimension
+    if len(rows) != len(texts) or not all(len(row) == size and _is_unit(row) for row in rows):
+        raise ValueError(f"{embedder.name} gave no row of {size} numbers and length 1 for each text")
+    return rows
+
+
+def _is_unit(row: Sequence[float]) -> bool:
+    return abs(math.hypot(*map(float, row)) - 1) < _LENGTH_WITHIN  # false for NaN, too
+
+
+def passages_of(embedder: Embedder, texts: Sequence[str]) -> tuple[list[Sequence[float] | None], str]:
+    """A row for each text, None for one that cannot be embedded, and why the last of those could not.
+
+    One such text keeps no other from its vector. Down when it is not the texts: then even a plain word fails.
+    """
+    try:
+        return [*rows_of(embedder, texts, "passage")], ""
+    except Exception as wrong:  # whatever a model does
+        why = _told(wrong)
+    try:
+        rows_of(embedder, [_PLAIN], "passage")
+    except Exception:
+        raise Down(why) from None
+    rows: list[Sequence[float] | None] = []
+    for text in texts:
+        try:
+            rows += rows_of(embedder, [text], "passage")
+        except Exception as wrong:
+            rows.append(None)
+            why = _told(wrong)
+    return rows, why
+
+
+def _told(wrong: Exception) -> str:
+    return f"{type(wrong).__name__}: {wrong}"
+
+
 @dataclass(frozen=True, slots=True)
 class Embedded:
     """What a round of work did: vectors written, texts that failed, and why the last one did."""
@@ -153,8 +201,9 @@ class Embedded:
 def embed_waiting(
     store: Store, namespace: str, embedder: Embedder, *, now: Callable[[], datetime], holder: str, limit: int = EVERY
 ) -> Embedded:  # fmt: skip
-    """Embed what waits, some at a time. What cannot be embedded is tried again later; StoreError when a vector cannot
-    be written: the work stays, and the lease on it runs out."""
+    """Embed what waits, some at a time. What cannot be embedded is tried again later, and given up when it has failed
+    ``TRIES`` times though others were embedded; ends when nothing can be embedded at all, which gives up nothing.
+    StoreError when a vector cannot be written: the work stays, and the lease on it runs out."""
     written = failed = 0
     why = ""
     while written + failed < limit:
@@ -164,24 +213,29 @@ def embed_waiting(
         if not works:
             break
         with store.reading(namespace) as reading:
-            items = {work.id: reading.item(work.item_id) for work in works}
-        there = [(work, item) for work in works if (item := items[work.id]) is not None]
+            items = {work.id: item for work in works if (item := reading.item(work.item_id)) is not None}
         try:
-            rows = list(embedder.embed([passage_of(item) for _, item in there], "passage"))
-            if len(rows) != len(there) or any(len(row) != embedder.dimension for row in rows):
-                raise ValueError(f"{embedder.name} gave no row of {embedder.dimension} numbers for each text")
-        except Exception as wrong:
-            why = f"{type(wrong).__name__}: {wrong}"
-            again = now() + AGAIN
-            with store.writing(namespace) as tx:
-                for work in works:
-                    tx.outbox.failed(work, why, again_at=again if work.attempts < TRIES else None)
-            failed += len(works)
-            continue
-        embedded = {work.id: (item, row) for (work, item), row in zip(there, rows, strict=True)}
+            rows, said = passages_of(embedder, [passage_of(item) for item in items.values()]) if items else ([], "")
+        except Down as down:
+            _put_back(store, namespace, works, now() + AGAIN, tries=None)
+            return Embedded(written, failed + len(works), str(down))
+        why = said or why
+        embedded = {id_: (items[id_], row) for id_, row in zip(items, rows, strict=True) if row is not None}
+        bad = [work for work in works if work.id in items and work.id not in embedded]
+        if bad:
+            _put_back(store, namespace, bad, now() + AGAIN, tries=TRIES)
         with store.writing(namespace) as tx:
-            written += sum(_write(tx, work, embedded.get(work.id), embedder.name) for work in works)
+            written += sum(_write(tx, work, embedded.get(work.id), embedder.name) for work in works if work not in bad)
+        failed += len(bad)
     return Embedded(written, failed, why)
+
+
+def _put_back(store: Store, namespace: str, works: Sequence[Work], again: datetime, *, tries: int | None) -> None:
+    """Leave work for later. Why it failed is told, not kept: the words of a model may quote what is erased one day."""
+    with store.writing(namespace) as tx:
+        for work in works:
+            given_up = tries is not None and work.attempts >= tries
+            tx.outbox.failed(work, "not embedded", again_at=None if given_up else again)
 
 
 def _write(tx: Writing, work: Work, embedded: tuple[MemoryItem, Sequence[float]] | None, model: str) -> bool:

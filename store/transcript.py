@@ -256,14 +256,16 @@ def _measure(connection: Connection, namespace: str, within: Within) -> tuple[in
 
 
 # ---------------------------------------------------------------- vectors
-def waiting(connection: Connection, namespace: str, model: str, limit: int) -> list[int]:
-    """Numbers of turns that have no vector of a model, oldest first."""
+def waiting(connection: Connection, namespace: str, model: str, limit: int, after: int = -1) -> list[int]:
+    """Numbers of turns ``after`` one that have no vector of a model, oldest first."""
     there = and_(
         TURN_VECTORS.c.namespace == TURN_TEXTS.c.namespace, TURN_VECTORS.c.number == TURN_TEXTS.c.number,
         TURN_VECTORS.c.model == model,
     )  # fmt: skip
     query = select(TURN_TEXTS.c.number).outerjoin(TURN_VECTORS, there)
-    query = query.where(TURN_TEXTS.c.namespace == namespace, TURN_VECTORS.c.number.is_(None))
+    query = query.where(
+        TURN_TEXTS.c.namespace == namespace, TURN_TEXTS.c.number > after, TURN_VECTORS.c.number.is_(None)
+    )  # fmt: skip
     return list(connection.execute(query.order_by(TURN_TEXTS.c.number).limit(limit)).scalars())
 
 

@@ -38,9 +38,10 @@ class Topics:
     def __init__(self) -> None:
         self.seen: list[str] = []
         self.broken = ""
+        self.dislikes = ""  # a text with this in it cannot be embedded
 
     def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> list[list[float]]:
-        if self.broken:
+        if self.broken or any(self.dislikes and self.dislikes in text for text in texts):
             raise RuntimeError(self.broken)
         self.seen += texts if kind == "passage" else []
         return [self._row(text.lower()) for text in texts]
@@ -284,6 +285,17 @@ def test_a_model_that_fails_leaves_the_answer_to_words_and_writes_nothing(memory
     tell(memory, "Another parcel.")
     failed = memory.embed_turns()
     assert (failed.written, failed.failed) == (0, 1)
+
+
+def test_a_turn_that_cannot_be_embedded_keeps_no_later_one_from_it(memory: Memory) -> None:
+    tell(memory, "The parcel is late.", "A cursed parcel.", "The weather is fine.")
+    tell(memory, "The courier has it.", conversation="other")
+    memory.embedder = topics = Topics()
+    topics.dislikes = "cursed"
+    first = memory.embed_turns()
+    assert (first.written, first.failed) == (2, 2)  # what comes after it is embedded with it
+    topics.dislikes = ""
+    assert memory.embed_turns().written == 2
 
 
 def test_without_an_embedder_turns_cannot_be_embedded(memory: Memory) -> None:

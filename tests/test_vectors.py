@@ -35,14 +35,16 @@ class Pieces:
     def __init__(self, name: str = "pieces/1") -> None:
         self.name = name
         self.broken = ""
+        self.dislikes = ""  # a text with this in it cannot be embedded
+        self.spoils: Callable[[list[float]], list[float]] = lambda row: row
         self.before: Callable[[], Any] | None = None
 
     def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> list[list[float]]:
-        if self.broken:
-            raise RuntimeError(self.broken)
+        if self.broken or any(self.dislikes and self.dislikes in text for text in texts):
+            raise RuntimeError(self.broken or f"cannot embed {texts[0]}")
         if self.before is not None:
             self.before()
-        return [self._row(text) for text in texts]
+        return [self.spoils(self._row(text)) for text in texts]
 
     def _row(self, text: str) -> list[float]:
         row = [1e-6] * self.dimension
@@ -133,13 +135,85 @@ def test_an_embedder_that_fails_hinders_no_write_and_the_outbox_catches_up(piece
 def test_what_cannot_be_embedded_is_given_up_and_a_rebuild_tries_it_anew(pieced: Memory) -> None:
     embedder = pieced.embedder
     assert isinstance(embedder, Pieces)
-    embedder.broken = "no such thing"
-    for hour in range(TRIES):
-        embed_at(pieced, timedelta(hours=hour))
+    embedder.dislikes = "花生"
+    first = pieced.embed()
+    assert (first.written, first.failed) == (len(SAID) - 1, 1)
+    assert by_vector(pieced, "the fee for parking the van")[0] == "120 USD"
+    for hour in range(1, TRIES):
+        assert embed_at(pieced, timedelta(hours=hour)).failed == 1
     assert waiting(pieced) == 0
-    embedder.broken = ""
+    embedder.dislikes = ""
     assert embed_at(pieced, timedelta(days=1)) == Embedded()
     assert pieced.embed(anew=True).written == len(SAID)
+
+
+def test_an_embedder_that_is_down_for_long_makes_nothing_be_given_up(pieced: Memory) -> None:
+    embedder = pieced.embedder
+    assert isinstance(embedder, Pieces)
+    embedder.broken = "connection refused"
+    for hour in range(3 * TRIES):
+        assert embed_at(pieced, timedelta(hours=hour)).failed == len(SAID)
+    embedder.broken = ""
+    assert embed_at(pieced, timedelta(days=2)).written == len(SAID)
+
+
+def test_work_that_failed_keeps_nothing_of_what_the_embedder_said(pieced: Memory) -> None:
+    """It may quote another item, which is erased one day."""
+    embedder = pieced.embedder
+    assert isinstance(embedder, Pieces)
+    embedder.dislikes = "花生"
+    assert "花生" in pieced.embed().why
+    with pieced.store.reading(pieced.namespace) as tx:
+        (left,) = tx.connection.execute(select(OUTBOX).where(OUTBOX.c.kind == vectors.EMBED))
+    assert (left.state, left.error) == ("waiting", "not embedded")
+
+
+@pytest.mark.parametrize(
+    "spoils",
+    [lambda row: [float("nan")] * len(row), lambda row: [float("inf"), *row[1:]], lambda row: [0.0] * len(row),
+     lambda row: [7 * each for each in row], lambda row: row[1:], lambda row: None, lambda row: ["1"] * len(row)],
+    ids=["NaN", "infinite", "nothing", "long", "short", "None", "words"],
+)  # fmt: skip
+def test_rows_that_are_no_vectors_are_neither_kept_nor_asked_with(
+    pieced: Memory, spoils: Callable[[list[float]], list[float]]
+) -> None:
+    embedder = pieced.embedder
+    assert isinstance(embedder, Pieces)
+    embedder.spoils = spoils
+    assert pieced.embed().written == 0
+    assert kept(pieced) == []
+    embedder.spoils = lambda row: row
+    assert embed_at(pieced, timedelta(minutes=2)).written == len(SAID)
+    embedder.spoils = spoils
+    answer = pieced.answer("花生怎么了", at=NOW, transcript=True)
+    assert [hit.item.canonical for hit in answer.hits] == ["花生"]
+    assert answer.turns
+    assert "could not be embedded" in answer.unserved["vector"]
+
+
+def test_a_model_that_changed_under_its_name_leaves_the_answer_to_the_other_routes(pieced: Memory) -> None:
+    pieced.embed()
+    pieced.embedder = other = Pieces()
+    other.dimension = 60
+    answer = pieced.answer("花生怎么了", at=NOW, transcript=True)
+    assert [hit.item.canonical for hit in answer.hits] == ["花生"]
+    assert answer.turns
+    assert "recordari index rebuild" in answer.unserved["vector"]
+
+
+def test_where_postgresql_compares_vectors_its_error_ends_no_answer(new_postgresql: Any, ruleset: Ruleset) -> None:
+    with Memory.open(new_postgresql(), ruleset=ruleset, ner=False) as memory:
+        with memory.store.writing(memory.namespace) as tx:
+            tx.connection.exec_driver_sql("CREATE EXTENSION vector")
+        memory.embedder = Pieces()
+        tell(memory, *SAID)
+        memory.embed()
+        memory.embedder = other = Pieces()
+        other.dimension = 60
+        answer = memory.answer("花生怎么了", at=NOW, transcript=True)
+        assert [hit.item.canonical for hit in answer.hits] == ["花生"]
+        assert "different vector dimensions" in answer.unserved["vector"]
+        assert answer.turns
 
 
 def test_an_index_that_cannot_be_written_hinders_no_write(tmp_path: Path, ruleset: Ruleset) -> None:
