@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from ..model import MemoryItem, Turn
 from ..rules.book import book_of as rule_book
+from ..rules.edges import ends_of, relation_of
 from ..rules.identity import name_key
 from ..rules.ruleset import Ruleset
 from ..rules.slots import SlotRelation
@@ -53,13 +54,20 @@ class RelationBook:
 
     def __init__(self, ruleset: Ruleset) -> None:
         self.ruleset = ruleset
+        told = [file.relation for _, file in sorted(ruleset.slots.items()) if file.relation is not None]
+        # What is told from its end is the relation of another slot; where none has it, it stands for itself.
         self.relations: dict[str, SlotRelation] = {
-            file.relation.name: file.relation for _, file in sorted(ruleset.slots.items()) if file.relation is not None
+            each.name: each for each in sorted(told, key=lambda each: not each.inverse)
         }
         self.same = frozenset(name for name, each in self.relations.items() if each.same)
         self.both = self.same | {name for name, each in self.relations.items() if each.symmetric}
         file = ruleset.vocabularies.get("relations.confidence")
         self._numbers = {word: Decimal(str(value)) for word, value in file.entries().items()} if file else {}
+
+    def ends(self, item: MemoryItem) -> tuple[str, str]:
+        """Subject and object of the edge that an item says."""
+        relation = relation_of(item.slot, self.ruleset)
+        return ends_of(item, relation) if relation is not None else (item.entity, item.canonical)
 
     def number(self, name: str) -> Decimal:
         """A number of ``relations.confidence``; 0 for one that is not there."""
@@ -187,8 +195,9 @@ def _links(
         items = tuple(
             step.item for step in sorted(told, key=lambda each: (-len(each.turns), each.item.said_at, each.item.id))
         )
+        subject, object_ = book.ends(items[0])
         link = Link(
-            items[0].entity, relation, items[0].canonical, book.confidence(evidence), items,
+            subject, relation, object_, book.confidence(evidence), items,
             tuple(decided[item.id] for item in items if item.id in decided),
             tuple(dict.fromkeys(turn.turn_id for turn, _ in evidence)),
         )  # fmt: skip
@@ -228,7 +237,8 @@ def _names(book: RelationBook, steps: Sequence[Step]) -> dict[str, tuple[str, st
     for step in steps:
         relation, item = book.relations[step.relation], step.item
         named = item.kind if relation.object == "name" and item.kind == "organization" else relation.object
-        ends = ((item.entity, str(relation.subject)), (item.canonical, str(named)))
+        subject, object_ = book.ends(item)
+        ends = ((subject, str(relation.subject)), (object_, str(named)))
         for node, (name, kind) in zip(_order(book, step), ends, strict=True):
             before = found.get(node, (item.said_at, name, kind))
             kind = before[2] if kind == "name" else kind  # what one relation leaves open another may say
@@ -238,5 +248,5 @@ def _names(book: RelationBook, steps: Sequence[Step]) -> dict[str, tuple[str, st
 
 def _order(book: RelationBook, step: Step) -> tuple[str, str]:
     """The ends of a step, the subject first: one that holds both ways has no direction that says so."""
-    first = name_key(step.item.entity, rule_book(book.ruleset).names) == step.node
+    first = name_key(book.ends(step.item)[0], rule_book(book.ruleset).names) == step.node
     return (step.node, step.other) if first else (step.other, step.node)

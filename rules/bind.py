@@ -386,7 +386,9 @@ def _reported(turn: Turn, candidate: Candidate, known: Known, draft: Draft) -> D
     who = candidate.assertion.reported_by or ""
     entity = draft.entity if draft.entity != turn.entity else (who or "third party")
     qualifier = draft.qualifier or ""
-    target = next((i for i in known.live() if i.slot == slot and i.entity == entity and i.qualifier == qualifier), None)
+    there = [i for i in known.live() if i.slot == slot and i.entity == entity and i.qualifier == qualifier]
+    again = [i for i in there if draft.value is not None and compare(draft.value, i.value) == "equal"]
+    target = next(iter(again or there), None)
     return draft._replace(slot=slot, entity=entity, target=target, binding="named", question=None)
 
 

@@ -17,6 +17,12 @@ def relation_of(slot: str, ruleset: RulesetLike) -> SlotRelation | None:
     return file.relation if file is not None else None
 
 
+def ends_of(item: MemoryItem, relation: SlotRelation) -> tuple[str, str]:
+    """Subject and object of the edge that an item says, as they were said."""
+    ends = item.entity, item.canonical
+    return ends[::-1] if relation.inverse else ends
+
+
 def edge_of(item: MemoryItem, principal: str, ruleset: RulesetLike) -> Edge | None:
     """The edge that an item says; None where it says none.
 
@@ -28,7 +34,7 @@ def edge_of(item: MemoryItem, principal: str, ruleset: RulesetLike) -> Edge | No
     book = book_of(ruleset)
     if item.entity != principal and not is_name(item.entity, book):
         return None
-    subject, object_ = name_key(item.entity, book.names), name_key(item.canonical, book.names)
+    subject, object_ = (name_key(each, book.names) for each in ends_of(item, relation))
     if not subject or not object_ or subject == object_:
         return None
     return Edge(relation.name, subject, object_, relation.symmetric or relation.same)

@@ -55,6 +55,13 @@ class RelationQuestions(Model):
     en: list[str] = Field(default_factory=list, description="In English.")
 
 
+class RelationNames(Model):
+    """Phrases that stand for one end of a relation by the other, {name}: the suppliers of {name}."""
+
+    zh: list[str] = Field(default_factory=list, description="In Chinese.")
+    en: list[str] = Field(default_factory=list, description="In English.")
+
+
 class SlotRelation(Model):
     """What makes each item of a slot an edge from whom it is about to the name it gives."""
 
@@ -67,6 +74,11 @@ class SlotRelation(Model):
         False, description="True: a question follows it over several steps (a part of a part is a part)."
     )
     same: bool = Field(False, description="True: both names mean one thing; to go along it is no step.")
+    inverse: bool = Field(
+        False,
+        description="True: told from its end: the value is the subject, and whom it is about the object (our supplier "
+        "is X). Another slot has the relation itself.",
+    )
     objects: RelationQuestions = Field(
         RelationQuestions(), description="Questions about a subject that ask for objects."
     )
@@ -74,15 +86,23 @@ class SlotRelation(Model):
         RelationQuestions(), description="Questions about an object that ask for subjects."
     )
 
+    named_objects: RelationNames = Field(
+        RelationNames(), description="Phrases for the objects of a subject {name}, to be asked about in turn."
+    )
+    named_subjects: RelationNames = Field(
+        RelationNames(), description="Phrases for the subjects of an object {name}, to be asked about in turn."
+    )
+
     @model_validator(mode="after")
     def _asks(self) -> SlotRelation:
         for words in (self.reads.zh, self.reads.en):
             if sorted(re.findall(r"\{(\w+)\}", words)) != ["object", "subject"]:
                 raise ValueError(f"{words!r}: needs {{subject}} and {{object}}, once each")
-        for frame in (*self.objects.zh, *self.objects.en, *self.subjects.zh, *self.subjects.en):
+        said = (self.objects, self.subjects, self.named_objects, self.named_subjects)
+        for frame in (frame for words in said for frame in (*words.zh, *words.en)):
             names = re.findall(r"\{(\w+)\}", frame)
             if names.count("name") != 1 or set(names) - {"name", "any"} or len(names) != len(set(names)):
-                raise ValueError(f"question {frame!r}: needs {{name}} once, and knows {{any}}")
+                raise ValueError(f"{frame!r}: needs {{name}} once, and knows {{any}}")
         return self
 
 

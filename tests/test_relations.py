@@ -103,6 +103,40 @@ def test_what_is_over_joins_nobody_but_joined_them_then(memory: Memory) -> None:
     assert names(memory, "长河公司") == {}
 
 
+@pytest.mark.parametrize(
+    ("told", "denied", "name"),
+    [
+        ("启明电子给长河公司供货。", "启明电子已经不是长河公司的供应商了。", "启明电子"),
+        ("张经理在长河公司工作。", "张经理已经不在长河公司工作了。", "张经理"),
+        ("李律师负责星桥案。", "星桥案已经不由李律师经办了。", "李律师"),
+        ("Oakline Ltd supplies Wexmoor Partners.", "Wexmoor Partners is not a customer of Oakline Ltd.", "Oakline Ltd"),
+        ("Tom Reed reports to Nora Flint.", "Tom Reed doesn't report to Nora Flint any more.", "Tom Reed"),
+    ],
+)
+def test_a_denial_ends_the_edge_from_then_on_and_the_same_of_another_pair_does_not(
+    memory: Memory, told: str, denied: str, name: str
+) -> None:
+    say(memory, told, at="2026-03-01T10:00:00+08:00")
+    (reached,) = names(memory, name)
+    for other in ("Larkfield Bank does not supply Norwood Bank.", denied.replace(".", "?").replace("。", "吗？")):
+        say(memory, other, at="2026-03-09T10:00:00+08:00")
+    assert names(memory, name) == {reached: 1}
+    say(memory, denied, at="2026-03-10T10:00:00+08:00")
+    assert names(memory, name) == {}
+    assert names(memory, reached) == {}
+    assert names(memory, name, as_of="2026-03-05T00:00:00Z") == {reached: 1}
+    assert memory.verify().ok
+
+
+def test_what_somebody_else_calls_over_ends_only_what_was_reported(memory: Memory) -> None:
+    say(memory, "Tom says Oakline Ltd supplies Wexmoor Partners.")
+    say(memory, "Norwood Inc supplies Wexmoor Partners.")
+    say(memory, "Tom says Norwood Inc no longer supplies Wexmoor Partners.")
+    assert len(names(memory, "Wexmoor Partners")) == 2
+    say(memory, "Tom says Oakline Ltd no longer supplies Wexmoor Partners.")
+    assert names(memory, "Wexmoor Partners") == {"Norwood Inc": 1}
+
+
 def test_two_of_one_surname_are_not_one_and_no_script_stands_for_another(memory: Memory) -> None:
     say(memory, "张经理在长河公司工作。")
     assert names(memory, "张伟") == {}
