@@ -407,7 +407,8 @@ class Memory(Keeping):
         self, question: str, *, budget: int = 2000, turn: str | None = None, count: Counter | None = None, **asked: Any
     ) -> Context:
         """What stands before a model that is to answer: quoted sentences within ``budget`` tokens, the best last. What
-        ``turn`` (default: the question) contradicts is left out and named; further arguments as of ``answer``."""
+        ``turn`` (default: the question) contradicts is left out and named; ``window``: a conversation, whose summary and
+        what holds for it alone stand above; further arguments as of ``answer``."""
         return self._context(question, self.trial, budget=budget, turn=turn, count=count, asked=asked)
 
     # ------------------------------------------------------------ keeping it: what is done to the store as a whole

@@ -283,13 +283,18 @@ class Reader:
         from .recall.question import book_of
         from .store.lookup import deciders
 
+        conversation = asked.pop("window", None)
         answer = self.answer(question, **asked, traced=False)
         against = contradicted_by(turn if turn is not None else question, answer, trial)
         with self.store.reading(self.namespace) as tx:
             decided = deciders(tx.connection, tx.namespace, [hit.item.id for hit in answer.hits])
+        # A window is of the present: it says nothing of what was true or known at another time.
+        present = answer.asked.as_of is None and answer.asked.known_at is None
+        window = self.window(conversation, at=asked.get("at")) if conversation is not None and present else None
         context = assemble(
-            answer, book_of(self.ruleset), budget, contradicted=against, decisions=decided, count=count or count_tokens
-        )
+            answer, book_of(self.ruleset), budget, contradicted=against, decisions=decided,
+            count=count or count_tokens, window=window,
+        )  # fmt: skip
         self._trace(answer, context)
         return context
 

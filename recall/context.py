@@ -8,12 +8,15 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..extractors.text import normalize
 from ..model import Decision, Known, MemoryItem, Turn
 from .question import QuestionBook
-from .rank import Hit, Recalled
+from .rank import Filters, Hit, Recalled
+
+if TYPE_CHECKING:
+    from .window import Noted, Summed, Window
 
 Counter = Callable[[str], int]
 Why = Literal["budget", "contradicts", "not needed"]
@@ -31,6 +34,17 @@ class Line:
     version: int
     decision: tuple[str, int] | None
     marked: bool = False  # its text looks like an instruction
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """One line from the window of a conversation: the item versions (item/version) that it tells of, none for what
+    holds for the conversation alone; its turn, or the record of the summary that an LLM worded."""
+
+    text: str
+    items: tuple[str, ...]
+    turn_id: str | None = None
+    record: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +68,7 @@ class Context:
     left_out: tuple[LeftOut, ...]
     answer: Recalled
     said: tuple[str, ...] = ()  # ids of the turns quoted from the transcript, above what is remembered
+    recent: tuple[Recent, ...] = ()  # from the window of the conversation, between the two
 
 
 def count_tokens(text: str) -> int:
@@ -70,10 +85,12 @@ def assemble(
     contradicted: Iterable[str] = (),
     decisions: Mapping[str, tuple[str, int]] | None = None,
     count: Counter = count_tokens,
+    window: Window | None = None,
 ) -> Context:
     """The block of an answer: best hits first into the budget, printed last; a line that does not fit is left out.
 
-    ``contradicted`` are ids of items that the current turn contradicts; ``count`` counts the tokens of a text.
+    ``contradicted`` are ids of items that the current turn contradicts; ``count`` counts the tokens of a text. What
+    left a ``window``, and what holds for its conversation alone, stands above, as far as the budget goes.
     """
     say = _Say(book, answer.asked.language)
     against = frozenset(contradicted)
@@ -97,10 +114,50 @@ def assemble(
         chosen.append((hit, line))
     lines = tuple(line for _, line in reversed(chosen))
     text = _block(opening, lines) if lines else (note if note and count(note) <= budget else "")
+    recent: tuple[Recent, ...] = ()
+    if window is not None:
+        known = against | {line.item for line in lines}
+        text, recent = _with_window(text, window, known, answer.filters, say, budget, count)
     silent = {hit.item.turn_id for hit in answer.hits if hit.item.id in against}
     turns = [hit.turn for hit in answer.turns if hit.turn.turn_id not in silent]
     text, said = _with_transcript(text, turns[: int(book.number("turn.shown", 5))], say, budget, count)
-    return Context(text, count(text) if text else 0, budget, lines, tuple(left_out), answer, said)
+    return Context(text, count(text) if text else 0, budget, lines, tuple(left_out), answer, said, recent)
+
+
+def _with_window(
+    text: str, window: Window, known: frozenset[str], filters: Filters, say: _Say, budget: int, count: Counter
+) -> tuple[str, tuple[Recent, ...]]:
+    """The block with the lines of a window above it, the latest first into the budget; ``known`` are items that stand
+    below already, or that the current turn contradicts."""
+
+    def block(lines: Iterable[Recent]) -> str:
+        return "\n".join([say.window_heading, *(line.text for line in lines), *([text] if text else [])])
+
+    def fitting(lines: Sequence[Recent], behind: Sequence[Recent]) -> list[Recent]:
+        chosen: list[Recent] = []
+        for line in reversed(lines):
+            if count(block([line, *chosen, *behind])) <= budget:
+                chosen.insert(0, line)
+        return chosen
+
+    noted = [each for each in window.for_now if _allowed(each, filters, say.book)]
+    summed = [each for each in window.summary if each.item not in known and _allowed(each, filters, say.book)]
+    chosen = fitting([Recent(say.quote(each.sentence), (), each.turn_id) for each in noted], [])
+    sentences = [Recent(say.quote(each.sentence), (f"{each.item}/{each.version}",), each.turn_id) for each in summed]
+    if window.worded and len(summed) == len(window.summary):
+        items = tuple(item for line in sentences for item in line.items)
+        whole = Recent(say.quote(window.worded), items, record=window.record)
+        sentences = [whole] if fitting([whole], chosen) else sentences
+    chosen = [*fitting(sentences, chosen), *chosen]
+    return (block(chosen), tuple(chosen)) if chosen else (text, ())
+
+
+def _allowed(each: Summed | Noted, filters: Filters, book: QuestionBook) -> bool:
+    """True for what the filters of the question let through."""
+    slot = book.ruleset.slots.get(each.slot.removeprefix("reported."))
+    if slot is not None and slot.personal_data in filters.without:
+        return False
+    return filters.entity in (None, each.entity) and (filters.slots is None or each.slot in filters.slots)
 
 
 def _with_transcript(
@@ -151,9 +208,10 @@ class _Say:
         self._words = book.say
         self._language = language
         self._instructions = book.instructions
-        self._book = book
+        self.book = book
         self.heading = self._text("heading")
         self.said_heading = self._text("transcript")
+        self.window_heading = self._text("window")
 
     def _text(self, name: str, **fields: str) -> str:
         return self._words.get(f"{name}.{self._language}", "").format(**fields)
@@ -170,6 +228,12 @@ class _Say:
         if item.status != "current":
             text += f" ({item.status})"
         return Line(text, item.id, item.version, decision, marked)
+
+    def quote(self, sentence: str) -> str:
+        """A sentence that says its day itself, as quoted data."""
+        return (
+            f"- {self._text('marked')} {quoted(sentence)}" if self.looks_ordered(sentence) else f"- {quoted(sentence)}"
+        )
 
     def turn(self, turn: Turn) -> str:
         """What somebody said, as quoted data: on one line, with who and when."""
@@ -193,7 +257,7 @@ class _Say:
         """The line that names what the current turn contradicts; empty when that is nothing."""
         places = [
             each.slot
-            + (f" {quoted(self._book.ruleset.label(each.qualifier, self._language))}" if each.qualifier else "")
+            + (f" {quoted(self.book.ruleset.label(each.qualifier, self._language))}" if each.qualifier else "")
             for each in left_out
         ]
         return self._text("contradicted", places=", ".join(dict.fromkeys(places))) if places else ""

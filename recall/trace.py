@@ -180,6 +180,8 @@ def body_of(answer: Recalled, context: Context | None) -> dict[str, Any]:
             "budget": context.budget, "tokens": context.tokens,
             "lines": [{"item": line.item, "version": line.version} for line in context.lines],
             "turns": list(context.said),
+            "window": [{"items": list(line.items), "turn": line.turn_id, "record": line.record}
+                       for line in context.recent],
             "left_out": [{"item": each.item, "why": each.why} for each in context.left_out],
         }  # fmt: skip
     return body
@@ -193,5 +195,10 @@ def _targets(answer: Recalled, context: Context | None) -> Iterator[Target]:
     quoted = set(context.said) if context is not None else set()
     for place, said in enumerate(answer.turns, 1):
         yield Target("turn", said.turn.turn_id, place, said.turn.turn_id in quoted)
+    for line in context.recent if context is not None else ():
+        for key in line.items:
+            yield Target("item", key.rpartition("/")[0], injected=True)
+        if line.turn_id is not None:
+            yield Target("turn", line.turn_id)
     for hit in answer.proposed:
         yield Target("item", hit.item.id)

@@ -20,7 +20,9 @@ class Summed:
     sentence: str
     item: str
     turn_id: str
-    version: int = 1
+    version: int
+    entity: str
+    slot: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class Noted:
     qualifier: str
     value: str
     turn_id: str
+    entity: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +153,7 @@ def _left(talk: Talk, first: int, at: datetime) -> list[Told]:
 
 
 def _summed(told: Told) -> Summed:
-    return Summed(told.sentence, told.item, told.turn_id, told.version)
+    return Summed(told.sentence, told.item, told.turn_id, told.version, told.entity, told.slot)
 
 
 def _place(told: Told) -> tuple[int, int, str, str]:
@@ -167,7 +170,8 @@ def _for_now(talk: Talk, book: QuestionBook, at: datetime, lasts: timedelta) -> 
         if not each.over and at - lasts <= each.said_at <= at:
             standing[place] = each
     return tuple(
-        Noted(_worded(each, book), each.slot, each.qualifier, each.value, each.turn_id) for each in standing.values()
+        Noted(_worded(each, book), each.slot, each.qualifier, each.value, each.turn_id, each.entity)
+        for each in standing.values()
     )
 
 

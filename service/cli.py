@@ -210,6 +210,9 @@ def context(
     transcript: Annotated[
         bool, typer.Option("--transcript", help="Turns that bear on it, too, above what is remembered.")
     ] = False,
+    window: Annotated[
+        str | None, typer.Option("--window", help="What left the window of this conversation, and holds for it, too.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """What to put before a model that answers a question: quoted sentences within a budget, the best last."""
@@ -217,7 +220,13 @@ def context(
     from .recalled import show_context
 
     with reading(store, namespace) as memory:
-        found = memory.context(question, budget=budget, turn=turn, entity=entity, at=at, transcript=transcript)
+        if window is not None:
+            from .window_commands import expect
+
+            expect(memory, window)
+        found = memory.context(
+            question, budget=budget, turn=turn, entity=entity, at=at, transcript=transcript, window=window
+        )
         show_context(found, as_json=json)
 
 

@@ -107,6 +107,10 @@ def show_context(context: Context, *, as_json: bool = False) -> None:
                 for each in context.left_out
             ],
             "said": list(context.said),
+            "window": [
+                {"text": each.text, "items": list(each.items), "turn_id": each.turn_id, "record": each.record}
+                for each in context.recent
+            ],
             "account": account(context.answer),
         }
     )  # fmt: skip

@@ -43,10 +43,15 @@ def show(
         _show(_window(memory, conversation, asked), done, as_json=as_json)
 
 
-def _window(memory: Memory, conversation: str, asked: dict[str, Any]) -> Window:
+def expect(memory: Memory, conversation: str) -> None:
+    """UnknownConversation for one in which nothing was ever said."""
     with memory.store.reading(memory.namespace) as tx:
         if not conversations(tx, 1, conversation):
             raise UnknownConversation(conversation, conversations(tx, NAMED + 1))
+
+
+def _window(memory: Memory, conversation: str, asked: dict[str, Any]) -> Window:
+    expect(memory, conversation)
     return memory.window(conversation, **asked)
 
 
