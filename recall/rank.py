@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -134,7 +135,9 @@ class _Search:
         self.left_out: dict[str, int] = {}
         self.unserved: dict[str, str] = {}
         self._kept: dict[str, MemoryItem | None] = {}
-        self._probes = probes(asked.label)
+        # Whether the text of a label has something of the one asked for.
+        probed = "|".join(map(re.escape, probes(asked.label)))
+        self._shares: Callable[[str], object] = re.compile(probed).search if probed else lambda _: None
         self._known: dict[int, MemoryItem] = {}  # newest versions by the items' numbers
         self._near: list[tuple[MemoryItem, float]] | None = None
         self._named = {f"reported.{name}": 0.8 * sure for name, sure in asked.slots.items()} | dict(asked.slots)
@@ -187,8 +190,14 @@ class _Search:
         if found is None:
             near = ((item, self._fit(item.slot, item.qualifier, item.entity)) for item, _ in text)
             return [(item, fit) for item, fit in near if fit > 0]
-        scored = [(place, fit) for place in found if (fit := self._fit(place.slot, place.qualifier, place.entity)) > 0]
-        scored.sort(key=lambda each: (-each[1], -each[0].row))
+        named, shares = self._named, self._shares
+        scored: list[tuple[int, float]] = []
+        for row, entity, slot, qualifier, _ in found:  # nearly all of them are told apart here
+            if slot in named or (qualifier and shares(self.book.way_texts.get(qualifier, qualifier))):
+                fit = self._fit(slot, qualifier, entity)
+                if fit > 0:
+                    scored.append((row, fit))
+        scored.sort(key=lambda each: (-each[1], -each[0]))
         # What a filter may take out must not use up the places of what it keeps.
         plain = not (self.past or self.asked.said or self.filters.without or self.tx.restrictions)
         return self._read(scored[: self.pool] if plain and self.filters.slots is None else scored)
@@ -203,7 +212,7 @@ class _Search:
         if found is None:
             items = [item for item, _ in text]
         else:
-            items = [item for item, _ in self._read([(place, 1.0) for place in found if place.kind in wanted.kinds])]
+            items = [item for item, _ in self._read([(row, 1.0) for row, *_, kind in found if kind in wanted.kinds])]
         inside = [item for item in items if wanted.holds(item.value, self.asked.now)]
         return [(item, 0.5 + self._fit(item.slot, item.qualifier, item.entity) / 2) for item in inside]
 
@@ -240,26 +249,23 @@ class _Search:
                 self.unserved["vector"] = str(why)
         return self._near
 
-    def _read(self, scored: list[tuple[Place, float]]) -> list[tuple[MemoryItem, float]]:
-        items = read_rows(self.tx.connection, self.tx.namespace, [place.row for place, _ in scored])
+    def _read(self, scored: list[tuple[int, float]]) -> list[tuple[MemoryItem, float]]:
+        """Items by the rows of their newest versions."""
+        items = read_rows(self.tx.connection, self.tx.namespace, [row for row, _ in scored])
         # The number of an item is the row of its first version.
         self._known |= {row: item for row, item in items.items() if item.version == 1}
         hidden = self.tx.restrictions  # may be stored, not answered
-        shown = {row: item for row, item in items.items() if not any(each.covers(item) for each in hidden)}
-        return [(shown[place.row], fit) for place, fit in scored if place.row in shown]
+        if hidden:
+            items = {row: item for row, item in items.items() if not any(each.covers(item) for each in hidden)}
+        return [(items[row], fit) for row, fit in scored if row in items]
 
     def _fit(self, slot: str, qualifier: str, entity: str) -> float:
         """How far slot and label are those asked for; 0 when neither is."""
         named = self._named.get(slot, 0.0)
-        if not named and not (qualifier and self._may_share(qualifier)):
+        if not named and not (qualifier and self._shares(self.book.way_texts.get(qualifier, qualifier))):
             return 0.0
         label = label_fit(self.book, self.asked.label, qualifier, entity)
         return 0.6 * named + 0.4 * label if named or label else 0.0
-
-    def _may_share(self, qualifier: str) -> bool:
-        """False where an item's label has nothing of the one asked for; nearly all of them are told so here."""
-        text = self.book.way_texts.get(qualifier, qualifier)
-        return any(probe in text for probe in self._probes)
 
     # ------------------------------------------------------------ filters and weights
     def _keeps(self, item: MemoryItem) -> bool:

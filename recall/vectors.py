@@ -134,13 +134,11 @@ class Vectors:
             raise Unserved(f"{told}. Run `recordari index rebuild`") from wrong
         order = [ordinal for ordinal, _ in nearest]
         found: list[MemoryItem] = []
-        for page in range(0, len(order), limit):
-            some = order[page : page + limit]
+        while order and len(found) < limit:  # no more are read than places are left
+            some, order = order[: limit - len(found)], order[limit - len(found) :]
             items = newest(tx.connection, tx.namespace, some, history=at is None, at=at, known=known)
             found += [items[ordinal] for ordinal in some if ordinal in items and keep(items[ordinal])]
-            if len(found) >= limit:
-                break
-        return found[:limit]
+        return found
 
 
 # ---------------------------------------------------------------- embedding

@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, and_, bindparam, case, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Table, and_, bindparam, case, delete, func, insert, or_, select, text, update
 
 from ..model import MemoryItem
 from . import relations, search, traces, transcript, vectors
@@ -22,7 +22,7 @@ from .reading import Reading
 from .scrubbing import SCRUB
 from .standing import standing
 from .statements import Statement
-from .tables import DECISIONS, ITEMS, OUTBOX, PRIVATE, PROPOSALS, TURNS, WISHES, stamp, storable
+from .tables import ASKING, DECISIONS, ITEMS, OUTBOX, PRIVATE, PROPOSALS, TURNS, WISHES, stamp, storable
 from .talk import WORDINGS
 from .writing import Writing
 
@@ -100,6 +100,8 @@ def items_where(
     for name, wanted in (("entity", entity), ("slot", slot), ("qualifier", qualifier), ("principal", principal)):
         if wanted is not None:
             where.append(ITEMS.c[name] == wanted)
+    if principal is not None:  # the same for all versions of an item: the index of the newest serves
+        where.append(ITEMS.c.replaced_at.is_(None))
     return set(tx.connection.execute(select(ITEMS.c.item_id).where(*where)).scalars())
 
 
@@ -215,7 +217,7 @@ class _Gathering:
         touching = self._touching()
         if texts:
             turns |= sources | {turn for turn, *_ in touching}
-            turns |= {turn for turn, _, _ in self._suggestions(PROPOSALS.c.answered_by, turns)}
+            turns |= self._answered(turns)
         self._decisions(touching, turns)
         self._written()
         self._turns(turns, names)
@@ -274,8 +276,7 @@ class _Gathering:
             about = row.item if row.item is not None else row.target
             self._lose(row, _PERSONAL if about in self._gone else _ASKED)
         if self._gone:  # what was asked because of one of the items may quote it
-            asked = query.where(DECISIONS.c.body.contains('"question":'))
-            for row in self.tx.connection.execute(asked):
+            for row in self.tx.connection.execute(query.where(text(ASKING))):
                 if not self._gone.isdisjoint(json.loads(row.body).get("rested_on", ())):
                     self._lose(row, _ASKED)
 
@@ -317,6 +318,13 @@ class _Gathering:
         query = select(PROPOSALS.c.turn_id, PROPOSALS.c.number, PROPOSALS.c.answered_by)
         return list(self._rows(query.where(_mine(PROPOSALS, self.tx)), column, turns))
 
+    def _answered(self, turns: set[str]) -> set[str]:
+        """Turns whose suggestions were answered in one of these, always in the same conversation."""
+        query = select(TURNS.c.conversation).where(_mine(TURNS, self.tx))
+        talks = {talk for (talk,) in self._rows(query, TURNS.c.turn_id, turns)}
+        made = select(PROPOSALS.c.turn_id, PROPOSALS.c.answered_by).where(_mine(PROPOSALS, self.tx))
+        return {turn for turn, by in self._rows(made, PROPOSALS.c.conversation, talks) if by in turns}
+
     def _turns(self, turns: set[str], names: set[str]) -> None:
         """Texts that are still there, what commits to them, suggestions made in them, and names that are there."""
         query = select(TURNS.c.turn_id, TURNS.c.principal, TURNS.c.text.is_not(None)).where(_mine(TURNS, self.tx))
@@ -342,7 +350,7 @@ class _Gathering:
             about = {content.get("item"), *(key.rpartition("/")[0] for key in content.get("items", ()))}
             if not self._gone.isdisjoint(about):  # of a summary all goes: its words cannot be taken apart
                 self._fields.setdefault(row.seq, set()).update(row.private)
-        query = select(OUTBOX.c.id).where(OUTBOX.c.namespace == self.tx.namespace)
+        query = select(OUTBOX.c.id).where(_mine(OUTBOX, self.tx), OUTBOX.c.kind.in_(_kinds(self.tx)))
         self.plan.work = sum(1 for _ in self._rows(query, OUTBOX.c.item_id, self._gone))
 
     def _names(self, entity: str | None) -> None:
@@ -378,9 +386,10 @@ def destroy(tx: Writing, plan: Plan, *, decided_by: int, now: datetime) -> None:
         vectors.remove(connection, mine, entity, set(ordinals))
     for entity, versions in _versions(tx, plan.items).items():
         search.unindex(connection, mine, entity, versions)
+    work = and_(_mine(OUTBOX, tx), OUTBOX.c.kind.in_(_kinds(tx)))
     for some in _pages(plan.items):
         connection.execute(delete(ITEMS).where(_mine(ITEMS, tx), ITEMS.c.item_id.in_(some)))
-        connection.execute(delete(OUTBOX).where(OUTBOX.c.namespace == mine, OUTBOX.c.item_id.in_(some)))
+        connection.execute(delete(OUTBOX).where(work, OUTBOX.c.item_id.in_(some)))
         relations.unrelate(connection, mine, some)
     for turn, number in plan.suggestions:
         at = and_(_mine(PROPOSALS, tx), PROPOSALS.c.turn_id == turn, PROPOSALS.c.number == number)
@@ -437,6 +446,17 @@ def _bare(tx: Writing, turn: str, *, nameless: bool, wordless: bool) -> None:
         if not fields.get("edit"):  # the author of an edit is a person of the house
             fields.pop("author", None)
     tx.connection.execute(update(TURNS).where(at).values(body=_json(fields), **values))
+
+
+def _kinds(tx: Reading) -> list[str]:
+    """The kinds of work there are: its index begins with them."""
+    found: list[str] = []
+    after = select(func.min(OUTBOX.c.kind)).where(_mine(OUTBOX, tx))
+    kind = tx.connection.execute(after).scalar()
+    while kind is not None:
+        found.append(kind)
+        kind = tx.connection.execute(after.where(OUTBOX.c.kind > kind)).scalar()
+    return found
 
 
 def _mine(table: Table, tx: Reading) -> ColumnElement[bool]:

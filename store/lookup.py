@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, or_, select
 
@@ -29,14 +28,9 @@ _ROWS = Statement(
 _SIZE = Statement(select(NAMESPACES.c.item_rows).where(NAMESPACES.c.name == bindparam("namespace")))
 
 
-class Place(NamedTuple):
-    """Where an item stands: everything a look-up compares before it reads the item itself."""
-
-    row: int
-    entity: str
-    slot: str
-    qualifier: str
-    kind: str
+Place = tuple[int, str, str, str, str]
+"""Where an item stands: the row of its newest version, entity, slot, label and kind of value. Everything a look-up
+compares before it reads the item itself; hundreds a question, so a plain tuple as the driver gives it."""
 
 
 def places(connection: Connection, namespace: str, entity: str | None, *, history: bool) -> list[Place]:
@@ -44,10 +38,8 @@ def places(connection: Connection, namespace: str, entity: str | None, *, histor
     were current or scheduled at the last write."""
     asked = {"namespace": namespace} | ({} if history else _STATUSES)
     if entity is None:
-        found = (_ALL if history else _ALL_LIVE).all(connection, **asked)
-    else:
-        found = (_OF_ENTITY if history else _LIVE_OF_ENTITY).all(connection, **asked, entity=column(entity))
-    return list(map(Place._make, found))
+        return (_ALL if history else _ALL_LIVE).all(connection, **asked)
+    return (_OF_ENTITY if history else _LIVE_OF_ENTITY).all(connection, **asked, entity=column(entity))
 
 
 def read_rows(connection: Connection, namespace: str, rows: Sequence[int]) -> dict[int, MemoryItem]:

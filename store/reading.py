@@ -145,7 +145,8 @@ class Reading:
         if len(given) < SHORTEST or not _HEX.fullmatch(given):
             return None
         query = select(ITEMS.c.item_id).where(ITEMS.c.namespace == self.namespace, ITEMS.c.version == 1)
-        found = self.connection.execute(query.where(ITEMS.c.item_id.startswith(given)).limit(2)).scalars().all()
+        query = query.where(ITEMS.c.item_id >= given, ITEMS.c.item_id < f"{given}g")  # hexadecimal ends with f
+        found = self.connection.execute(query.limit(2)).scalars().all()
         if len(found) > 1:
             raise StoreError(self.place, f"several items begin with {given!r}", "Give more of the id")
         return found[0] if found else None

@@ -55,14 +55,14 @@ class Statement:
         """The rows for each value of the parameter ``name``. Not one statement with a list: without statistics SQLite
         takes a condition on the namespace alone for a narrower one than twenty keys, and reads all of a table."""
         sql, order = self._for(connection)
-        driver = _driver(connection)
-        for value in values:
-            yield from driver.execute(sql, _arranged(parameters | {name: value}, order)).fetchall()
+        execute = _driver(connection).execute
+        for given in _each(parameters, name, values, order):
+            yield from execute(sql, given).fetchall()
 
     def many(self, connection: Connection, name: str, values: Iterable[Any], **parameters: Any) -> None:
         """Send it for its effect with each value of the parameter ``name``."""
         sql, order = self._for(connection)
-        _driver(connection).cursor().executemany(sql, [_arranged(parameters | {name: each}, order) for each in values])
+        _driver(connection).cursor().executemany(sql, _each(parameters, name, values, order))
 
     def _send(self, connection: Connection, parameters: Mapping[str, Any]) -> Any:
         sql, order = self._for(connection)
@@ -111,3 +111,19 @@ def _driver(connection: Connection) -> Any:
 
 def _arranged(parameters: Mapping[str, Any], order: tuple[str, ...] | None) -> Any:
     return parameters if order is None else tuple(parameters[name] for name in order)
+
+
+def _each(
+    parameters: Mapping[str, Any], name: str, values: Iterable[Any], order: tuple[str, ...] | None
+) -> Iterator[Any]:  # fmt: skip
+    """The parameters with each value of one of them in turn; only that one is put in place again."""
+    if order is None:
+        for value in values:
+            yield {**parameters, name: value}
+        return
+    given = [None if each == name else parameters[each] for each in order]
+    places = [at for at, each in enumerate(order) if each == name]
+    for value in values:
+        for at in places:
+            given[at] = value
+        yield tuple(given)

@@ -16,7 +16,7 @@ from sqlmodel import Field, SQLModel
 
 # Schema versions, oldest first: the alembic revisions under migrations/versions. The last one is what this code
 # writes. A fresh database gets it at once; alembic is imported only to upgrade an older one.
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
 
 _NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -27,7 +27,7 @@ _NAMES = {
 METADATA = MetaData(naming_convention=_NAMES)
 
 WORDS = Text().with_variant(Text(collation="C"), "postgresql")
-VECTOR = LargeBinary().with_variant(ARRAY(REAL), "postgresql")  # float32, little-endian; an array where there is one
+VECTOR = LargeBinary().with_variant(ARRAY(REAL), "postgresql")  # float16, little-endian; an array where there is one
 NUMBER = BigInteger().with_variant(Integer(), "sqlite")
 
 
@@ -41,6 +41,9 @@ def unstamp(written: str) -> datetime:
     """The time of a column."""
     return datetime.fromisoformat(written)
 
+
+# A decision that asks something back: an erasure looks for those that quote what goes.
+ASKING = "body LIKE '%\"question\":%'"
 
 _UNSTORABLE = re.compile("[\\x00\\ud800-\\udfff]")
 
@@ -96,7 +99,10 @@ class TurnRow(Row, table=True):
     """A turn as it arrived. ``text`` has a retention class of its own and is NULL once erased."""
 
     __tablename__ = "turns"
-    __table_args__ = (Index(None, "namespace", "conversation", "ordinal", unique=True),)
+    __table_args__ = (
+        Index(None, "namespace", "conversation", "ordinal", unique=True),
+        Index(None, "namespace", "principal"),
+    )
     namespace: str = _key()
     turn_id: str = _key()
     conversation: str = _words()
@@ -156,6 +162,7 @@ class DecisionRow(Row, table=True):
         Index(None, "namespace", "conversation", "turn"),
         _partial("ix_decisions_item", "namespace", "item", where="item IS NOT NULL"),
         _partial("ix_decisions_target", "namespace", "target", where="target IS NOT NULL"),
+        _partial("ix_decisions_asking", "namespace", "turn_id", "ordinal", where=ASKING),
     )  # fmt: skip
     namespace: str = _key()
     turn_id: str = _key()
@@ -359,6 +366,7 @@ class TurnVectorRow(Row, table=True):
     """The vector of a turn and of what was said before it, by which model."""
 
     __tablename__ = "turn_vectors"
+    __table_args__ = {"sqlite_with_rowid": False}
     namespace: str = _key()
     number: int = Field(primary_key=True, sa_type=NUMBER)
     model: str = _words()
@@ -414,6 +422,7 @@ class VectorRow(Row, table=True):
     """The vector of an item's text: which version was embedded, by which model. Vectors of two models never mix."""
 
     __tablename__ = "item_vectors"
+    __table_args__ = {"sqlite_with_rowid": False}
     namespace: str = _key()
     entity: str = _key()
     ordinal: int = Field(primary_key=True, sa_type=NUMBER)  # number of the item

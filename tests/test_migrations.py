@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import struct
 import subprocess
 import sys
 from contextlib import closing
@@ -190,7 +191,8 @@ def test_terms_of_an_older_store_become_those_of_a_new_one(tmp_path: Path) -> No
         raw.execute("UPDATE alembic_version SET version_num = '0005'")
         raw.execute("DROP TABLE item_vectors")
         raw.execute("DROP TABLE turn_vectors")
-        raw.execute("DROP INDEX ix_items_place")
+        for each in ("ix_items_place", "ix_decisions_asking", "ix_turns_namespace_principal"):
+            raw.execute(f"DROP INDEX {each}")
         raw.execute("CREATE INDEX ix_items_namespace_entity_slot ON items (namespace, entity, slot)")
         raw.commit()
         assert sorted(raw.execute("SELECT * FROM search_terms")) != new[0]
@@ -198,6 +200,35 @@ def test_terms_of_an_older_store_become_those_of_a_new_one(tmp_path: Path) -> No
         assert memory.verify().ok
     with closing(sqlite3.connect(path)) as raw:
         assert [sorted(raw.execute(f"SELECT * FROM {table}")) for table in tables] == new
+
+
+def test_vectors_of_an_older_store_are_kept_in_half_precision_side_by_side(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    numbers = [0.6, -0.8, 0.0001, 1.0]
+    whole, odd = struct.pack("<4f", *numbers), b"\x00\xff\x01"
+    with create_engine(f"sqlite:///{path}").begin() as connection:
+        upgrade(connection, "0007")
+    with closing(sqlite3.connect(path)) as raw:
+        for at, (entity, ordinal, vector) in enumerate([("b", 3, whole), ("a", 1, whole), ("a", 2, odd)]):
+            raw.execute("INSERT INTO item_vectors VALUES ('n', ?, ?, 1, 'm/1', ?)", (entity, ordinal, vector))
+            raw.execute("INSERT INTO turn_vectors VALUES ('n', ?, 'm/1', ?)", (at, vector))
+        raw.commit()
+    with create_engine(f"sqlite:///{path}").begin() as connection:
+        upgrade(connection)
+    with closing(sqlite3.connect(path)) as raw:
+        rows = raw.execute("SELECT entity, ordinal, version, model, vector FROM item_vectors").fetchall()
+        turns = raw.execute("SELECT number, vector FROM turn_vectors").fetchall()
+    assert [row[:4] for row in rows] == [("a", 1, 1, "m/1"), ("a", 2, 1, "m/1"), ("b", 3, 1, "m/1")]
+    assert struct.unpack("<4e", rows[0][4]) == pytest.approx(numbers, abs=1e-3)
+    assert rows[1][4] == odd  # what is damaged is for a rebuild to mend
+    assert [vector for _, vector in turns] == [rows[0][4], rows[0][4], odd]
+    from alembic import command
+
+    with create_engine(f"sqlite:///{path}").begin() as connection:
+        command.downgrade(alembic_config(connection), "0007")
+    with closing(sqlite3.connect(path)) as raw:
+        (vector,) = raw.execute("SELECT vector FROM item_vectors WHERE entity = 'b'").fetchone()
+    assert struct.unpack("<4f", vector) == pytest.approx(numbers, abs=1e-3)
 
 
 _PAIRS = "length(term) = 2 AND term >= '一' AND term < '龦'"
