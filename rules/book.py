@@ -77,6 +77,13 @@ class Rule:
     not_before: re.Pattern[str] | None
     refused: re.Pattern[str] | None
     strip: re.Pattern[str] | None
+    values: Mapping[str, str]  # the words that may be its value, in small letters → what they mean; empty: any words
+
+    @property
+    def sure_phrases(self) -> list[str]:
+        """The frames with their values written out: the words that a turn must have for one of them."""
+        either = "(" + "|".join(sorted(self.values)) + ")"
+        return [p.replace("{value}", either) if self.values else p for p in self.file.phrases]
 
 
 class Binders:
@@ -235,7 +242,7 @@ def compile_book(ruleset: RulesetLike) -> Book:
         lex=lexicon(entries, {name for slot in ruleset.slots.values() for name in slot.labels}, patterns),
         by_kind=_by_kind(rules),
         frames=tuple((rule, pattern) for rule in rules for pattern in rule.phrases),
-        frame_filter=Prefilter([phrase for rule in rules for phrase in rule.file.phrases]),
+        frame_filter=Prefilter([phrase for rule in rules for phrase in rule.sure_phrases]),
         slots=ruleset.slots,
         traits=_traits(ruleset.slots),
         slot_words={name: words_pattern(slot.words) for name, slot in sorted(ruleset.slots.items()) if slot.words},
@@ -330,15 +337,18 @@ def _compiled(file: CaptureFile, vocabularies: Mapping[str, VocabularyFile]) -> 
     some = [word for condition in file.when for word in condition.words]
     value = file.condition()
     not_before = value.not_before if value is not None else []
+    listed = vocabularies[file.take.lexicon].entries() if file.take.lexicon else {}
+    values = {word.lower(): str(meant) for word, meant in sorted(listed.items())}
     return Rule(
         file=file,
         trigger=words_pattern(words, place) if words else None,
         trigger_words=frozenset(word.lower() for word in words),
         trigger_keys=frozenset(key(word) for word in words),
-        phrases=tuple(phrase_pattern(p, file.take.longest, tuple(file.take.until)) for p in file.phrases),
+        phrases=tuple(phrase_pattern(p, file.take.longest, tuple(file.take.until), values) for p in file.phrases),
         no_words=words_pattern(no_words) if no_words else None,
         words=words_pattern(some) if some else None,
         not_before=words_pattern(not_before, "start") if not_before else None,
         refused=words_pattern(file.take.no_words) if file.take.no_words else None,
         strip=words_pattern(file.take.strip) if file.take.strip else None,
+        values=values,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Literal
 
 import re2
@@ -98,6 +99,9 @@ class Take(Model):
     no_words: list[str] = Field(default_factory=list, description="A text span holds none of these words.")
     like: str | None = Field(None, description="Pattern that a text span must match wholly.")
     longest: int = Field(60, ge=1, description="Most characters of a text span.")
+    lexicon: str | None = Field(
+        None, description="Id of a vocabulary: {value} is one of its words, and the concept they mean is remembered."
+    )
 
     @field_validator("qualifier")
     @classmethod
@@ -158,8 +162,12 @@ class CaptureFile(RuleFile):
         return next((c.value for c in self.when if c.value is not None), None)
 
 
-def phrase_pattern(phrase: str, longest: int, until: tuple[str, ...]) -> re.Pattern[str]:
-    """Compile a sentence frame; every placeholder stays within one clause and within ``longest`` characters."""
+def phrase_pattern(phrase: str, longest: int, until: tuple[str, ...], values: Iterable[str] = ()) -> re.Pattern[str]:
+    """Compile a sentence frame; every placeholder stays within one clause and within ``longest`` characters.
+
+    ``values`` are the words that ``{value}`` may be; none: any.
+    """
+    listed = "|".join(_literal(word) for word in sorted(values, key=lambda word: (-len(word), word)))
     anchored = phrase.startswith("^")
     closed = phrase.endswith("$")
     body = phrase[1 if anchored else 0 : len(phrase) - (1 if closed else 0)]
@@ -167,7 +175,9 @@ def phrase_pattern(phrase: str, longest: int, until: tuple[str, ...]) -> re.Patt
     for piece in re.split(r"(\{\w+\}|\)\?|[\[\]()|])", body):
         if not piece:
             continue
-        if name := _PLACEHOLDER.fullmatch(piece):
+        if listed and piece == "{value}":
+            out.append(f"(?P<value>{listed})")
+        elif name := _PLACEHOLDER.fullmatch(piece):
             out.append(rf"(?P<{name.group(1)}>[^\n]{{1,{longest}}}?)")
         elif piece == "[":
             out.append("(?:")

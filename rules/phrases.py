@@ -11,6 +11,7 @@ from ..values import NameValue, OrganizationValue, PersonValue, PlaceValue, Text
 from .book import Book, Rule
 from .capture_file import CaptureFile
 from .fitting import unsaid
+from .frames import uncued
 from .labels import key
 from .owners import spoken_of
 from .view import Place, Segment, View
@@ -105,11 +106,15 @@ def _candidate(
     else:
         value = _text_value(book, rule, seen, start, end)
         inside = tuple(i for i in inside if _overlaps(seen, i, hit, segment) or seen.scan.mentions[i].kind == "time")
+    if rule.values:
+        value = TextValue(text=rule.values[" ".join((groups["value"] or "").lower().split())])
     low, high = seen.original(start, end)
     old = None
     if groups.get("old"):
         begin, close = _trimmed(seen, book, rule, segment.start + hit.start("old"), segment.start + hit.end("old"))
         old = _text_value(book, rule, seen, begin, close) if begin < close else None
+    if groups.get("label"):  # who says so is no part of what it is about
+        groups["label"] = uncued(seen, segment.start + hit.start("label"), segment.start + hit.end("label"))
     qualifier = _qualifier(book, rule, groups, value)
     act: Act = file.act
     if act == "state":
