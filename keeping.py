@@ -86,6 +86,22 @@ class Keeping(Reader):
 
         return sweep(self._house(), self.ruleset, at=at, limit=limit, actor=actor, dry_run=dry_run)
 
+    def reindex(self) -> int:
+        """Build the search indexes again from what is remembered and was said; returns how many items there are."""
+        from .rules.edges import edges
+
+        with self.store.writing(self.namespace) as tx:
+            return tx.reindex(edges(self.ruleset))
+
+    def catch_up(self) -> None:
+        """Fill the indexes that a newer version has brought, once, before anything is asked of them."""
+        from .store.outbox import REINDEX
+
+        with self.store.reading(self.namespace) as tx:
+            due = tx.outbox.waits(REINDEX)
+        if due:
+            self.reindex()
+
     def _mark(self, kind: Mark, on: On, target: str, ground: str, actor: str) -> int:
         from .erasure.erasing import mark
 

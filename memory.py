@@ -114,6 +114,7 @@ class Memory(Keeping):
             memory = cls(opened, loaded, namespace=namespace, ner=ner, engine=engine, settings=settings, signer=signer)
             if not read_only:
                 opened.scrub()  # an erasure that was interrupted after its commit
+                memory.catch_up()
             return memory
         except BaseException:
             opened.close()
@@ -412,11 +413,6 @@ class Memory(Keeping):
         return self._context(question, self.trial, budget=budget, turn=turn, count=count, asked=asked)
 
     # ------------------------------------------------------------ keeping it: what is done to the store as a whole
-    def reindex(self) -> int:
-        """Build the search index again from the items; returns how many there are."""
-        with self.store.writing(self.namespace) as tx:
-            return tx.reindex(edges(self.ruleset))
-
     def embed(self, *, limit: int | None = None, anew: bool = False) -> Embedded:
         """Embed what waits for a vector, at most ``limit`` items; ``anew``: all vectors go first, those of another
         model too. NotInstalledError when no embedder is installed."""

@@ -12,9 +12,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, and_, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, select, update
 
 from .tables import OUTBOX, stamp
+
+REINDEX = "reindex"
+"""The kind of work that a newer schema leaves: its search indexes are empty until they are built."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,18 @@ class Outbox:
         """Mark work as done by taking it out, where nobody asks for it later; False as with ``done``."""
         mine = and_(OUTBOX.c.id == work.id, OUTBOX.c.state == "waiting", OUTBOX.c.lease == work.lease)
         return self._connection.execute(delete(OUTBOX).where(mine)).rowcount == 1
+
+    def waits(self, kind: str) -> bool:
+        """Whether any work of a kind waits."""
+        query = select(OUTBOX.c.id).where(self._of(kind), OUTBOX.c.state == "waiting")
+        return self._connection.execute(query.limit(1)).first() is not None
+
+    def clear(self, kind: str) -> None:
+        """Take out all work of a kind."""
+        self._connection.execute(delete(OUTBOX).where(self._of(kind)))
+
+    def _of(self, kind: str) -> ColumnElement[bool]:
+        return and_(OUTBOX.c.namespace == self._namespace, OUTBOX.c.kind == kind)
 
     def counts(self) -> dict[str, int]:
         """How much work is waiting, done and given up."""

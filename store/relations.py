@@ -79,11 +79,16 @@ def unrelate(connection: Connection, namespace: str, item_ids: Sequence[str]) ->
     connection.execute(delete(RELATIONS).where(*gone))
 
 
-def rebuild(connection: Connection, add: Add, namespace: str, edge_of: EdgeOf) -> None:
-    """Make the graph anew from the items and decisions."""
+def clear(connection: Connection, namespace: str) -> None:
+    """Empty the graph, to be made again."""
     connection.execute(delete(RELATIONS).where(RELATIONS.c.namespace == namespace))
-    query = select(ITEMS.c.body, ITEMS.c.principal).where(ITEMS.c.namespace == namespace, ITEMS.c.version == 1)
-    for body, principal in connection.execute(query.order_by(ITEMS.c.row)).all():
+
+
+def rebuild(
+    connection: Connection, add: Add, namespace: str, edge_of: EdgeOf, items: Iterable[tuple[str, str]]
+) -> None:  # fmt: skip
+    """Put the edges of items (body, principal) into the graph again, each with its evidence."""
+    for body, principal in items:
         item = read_item(body)
         edge = edge_of(item, principal)
         if edge is not None:

@@ -6,12 +6,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, insert, inspect, select, text
+from sqlalchemy import Connection, Dialect, insert, inspect, literal, select, text
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from . import guards
 from .errors import Missing, NewerSchema, NotADatabase, OlderSchema
-from .tables import METADATA, REVISIONS, SCHEMA
+from .outbox import REINDEX
+from .tables import METADATA, NAMESPACES, OUTBOX, REVISIONS, SCHEMA
+
+_FILLED = "0005"  # the last schema with an index that its migration leaves empty
+_LONG_AGO = "1970-01-01T00:00:00.000000Z"
 
 
 def prepare(connection: Connection, place: str, *, read_only: bool = False, new: bool = True) -> None:
@@ -37,6 +41,15 @@ def prepare(connection: Connection, place: str, *, read_only: bool = False, new:
         create(connection)
     else:
         upgrade(connection)
+        if found < _FILLED:
+            _reindex_later(connection)
+
+
+def _reindex_later(connection: Connection) -> None:
+    """Leave the filling of the indexes that came since to whoever opens a memory and knows its rules."""
+    every = select(NAMESPACES.c.name, *map(literal, (REINDEX, "", 0, "{}", "waiting", 0, _LONG_AGO)))
+    columns = ("namespace", "kind", "item_id", "item_version", "payload", "state", "attempts", "not_before")
+    connection.execute(insert(OUTBOX).from_select(columns, every))
 
 
 def version_of(connection: Connection, place: str) -> str | None:

@@ -124,24 +124,27 @@ def _pages(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
         yield numbers[at : at + _PAGE]
 
 
-def rebuild(connection: Connection, add: Add, namespace: str) -> int:
-    """Build the index again from the turns that still have their text; how many there are."""
+def clear(connection: Connection, namespace: str) -> None:
+    """Empty the index, to be built again; vectors stay."""
     for table in (TURN_TERMS, TURN_TEXTS):
         connection.execute(delete(table).where(table.c.namespace == namespace))
+
+
+def rebuild(connection: Connection, add: Add, namespace: str, numbers: Mapping[str, int]) -> None:
+    """Put turns (id → number) back into the index, as far as they still have their text; a page of them at most."""
     rows = connection.execute(
-        select(TURNS.c.turn_id, TURNS.c.body, TURNS.c.text, DECISIONS.c.seq, DECISIONS.c.body)
+        select(TURNS.c.turn_id, TURNS.c.body, TURNS.c.text, DECISIONS.c.body)
         .join(DECISIONS, and_(DECISIONS.c.namespace == TURNS.c.namespace, DECISIONS.c.turn_id == TURNS.c.turn_id))
-        .where(TURNS.c.namespace == namespace, TURNS.c.text.is_not(None), DECISIONS.c.seq.is_not(None))
+        .where(TURNS.c.namespace == namespace, TURNS.c.text.is_not(None), TURNS.c.turn_id.in_(sorted(numbers)))
         .order_by(TURNS.c.turn_id, DECISIONS.c.ordinal)
     ).all()
-    found: dict[str, tuple[Turn, int, list[Decision]]] = {}
-    for turn_id, body, text, seq, decided in rows:
+    found: dict[str, tuple[Turn, list[Decision]]] = {}
+    for turn_id, body, text, decided in rows:
         if turn_id not in found:
-            found[turn_id] = (read_turn(body, text), seq, [])
-        found[turn_id][2].append(read_decision(decided))
-    for turn, number, decisions in found.values():
-        index(add, namespace, turn, number, decisions)
-    return len(found)
+            found[turn_id] = (read_turn(body, text), [])
+        found[turn_id][1].append(read_decision(decided))
+    for turn_id, (turn, decisions) in found.items():
+        index(add, namespace, turn, numbers[turn_id], decisions)
 
 
 # ---------------------------------------------------------------- asking it

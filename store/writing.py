@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, insert, literal_column, select, update
+from sqlalchemy import Column, ColumnElement, bindparam, insert, literal_column, select, update
 
 from ..model import Decision, Known, MemoryItem, Outcome, Proposal, Turn, wish_of
 from . import relations, search, transcript, vectors
@@ -24,6 +24,7 @@ from .codec import (
 from .errors import Stale, StoreError
 from .known import Cache, said_in
 from .log import Log
+from .outbox import REINDEX
 from .reading import Reading
 from .relations import EdgeOf
 from .statements import Columns, Insert, Statement
@@ -70,6 +71,7 @@ _ANSWER = Statement(
     .values(answered_by=bindparam("by"))
 )
 
+_PAGE = 400  # rows read at once
 NO_DECISION = -1
 """Ordinal of the decision behind a version that none wrote: a new wording."""
 
@@ -230,17 +232,31 @@ class Writing(Reading):
         ``edge_of`` gives the edges of the graph of names, which is built again as well.
         """
         self._wrote = True
-        rows = self.connection.execute(
-            select(ITEMS.c.ordinal, ITEMS.c.body)
-            .where(ITEMS.c.namespace == self.namespace, ITEMS.c.replaced_at.is_(None))
-            .order_by(ITEMS.c.ordinal)
-        ).all()
+        add = self._transaction.add
         search.clear(self.connection, self.namespace)
-        search.index(self._transaction.add, self.namespace, ((ordinal, read_item(body)) for ordinal, body in rows))
-        transcript.rebuild(self.connection, self._transaction.add, self.namespace)
+        total = 0
+        for page in self._pages(ITEMS.c.row, -1, ITEMS.c.replaced_at.is_(None)):
+            search.index(add, self.namespace, ((row.ordinal, read_item(row.body)) for row in page))
+            total += len(page)
+        transcript.clear(self.connection, self.namespace)
+        for page in self._pages(DECISIONS.c.turn_id, "", DECISIONS.c.ordinal == 0, DECISIONS.c.seq.is_not(None)):
+            transcript.rebuild(self.connection, add, self.namespace, {row.turn_id: row.seq for row in page})
         if edge_of is not None:
-            relations.rebuild(self.connection, self._transaction.add, self.namespace, edge_of)
-        return len(rows)
+            relations.clear(self.connection, self.namespace)
+            for page in self._pages(ITEMS.c.row, -1, ITEMS.c.version == 1):
+                given = [(row.body, row.principal) for row in page]
+                relations.rebuild(self.connection, add, self.namespace, edge_of, given)
+        self.outbox.clear(REINDEX)
+        return total
+
+    def _pages(self, key: Column[Any], last: Any, *which: ColumnElement[bool]) -> Iterator[Sequence[Any]]:
+        """Rows of a table in the order of a key that an index has, some at a time: any number takes the same memory,
+        since what was written meanwhile is sent before the next."""
+        table = key.table
+        query = select(table).where(table.c.namespace == self.namespace, *which).order_by(key).limit(_PAGE)
+        while page := self.connection.execute(query.where(key > last)).all():
+            yield page
+            last = getattr(page[-1], key.name)
 
     def keep_ruleset(self, digest: str, sources: Mapping[str, str]) -> None:
         """Keep the sources of a rule set under its digest, once."""

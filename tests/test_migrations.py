@@ -170,6 +170,27 @@ def test_a_command_that_changes_an_older_memory_brings_it_to_this_version(tmp_pa
         assert store.namespaces() == ()
 
 
+@pytest.mark.parametrize("version", ["0001", "0003", "0004"])
+def test_what_an_older_memory_was_told_is_found_by_the_indexes_that_came_since(tmp_path: Path, version: str) -> None:
+    from alembic import command
+
+    from recordari.memory import Memory
+
+    path = tmp_path / "old.db"
+    with Memory.open(path, ner=False) as memory:
+        memory.observe("I work at Acme Ltd.", said_at="2026-03-01T10:00:00+08:00", entity="Tom Reed")
+    with Memory.open(path, ner=False, namespace="other") as memory:
+        memory.observe("I work at Harrow Mills Ltd.", said_at="2026-03-01T10:00:00+08:00", entity="Ann Lee")
+    with create_engine(f"sqlite:///{path}").begin() as connection:
+        command.downgrade(alembic_config(connection), version)
+    for namespace, name, place in (("default", "Tom Reed", "Acme Ltd"), ("other", "Ann Lee", "Harrow Mills Ltd")):
+        with Memory.open(path, ner=False, namespace=namespace) as memory:
+            assert [hit.turn.text for hit in memory.answer("Where is the work?", transcript=True).turns]
+            assert [each.name for each in memory.related(name)] == [place]
+            with memory.store.reading(namespace) as tx:
+                assert tx.outbox.counts().get("waiting", 0) <= 1  # a vector, where there is an embedder
+
+
 def test_terms_of_an_older_store_become_those_of_a_new_one(tmp_path: Path) -> None:
     """Pairs and the last character of a run were the terms before; now every character is one."""
     from recordari.memory import Memory

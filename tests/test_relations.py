@@ -207,6 +207,19 @@ def test_erased_and_restricted_edges_are_gone_and_a_rebuilt_graph_is_the_same(me
     assert names(memory, "Tom Reed", hops=3) == {"Wexmoor Partners": 1}
 
 
+def test_a_graph_of_many_pages_is_rebuilt_whole(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recordari.store import writing
+
+    monkeypatch.setattr(writing, "_PAGE", 1)
+    chain(memory)
+    before = names(memory, "Tom Reed", hops=3)
+    at = "2026-05-18T10:00:00+08:00"
+    found = memory.recall("Wexmoor", transcript=True, at=at)
+    assert memory.reindex() == len(memory.items(history=True))
+    assert names(memory, "Tom Reed", hops=3) == before
+    assert memory.recall("Wexmoor", transcript=True, at=at) == found
+
+
 EDGES = st.lists(st.tuples(st.sampled_from(BODIES), st.sampled_from(BODIES)), min_size=1, max_size=8)
 
 
