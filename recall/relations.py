@@ -33,6 +33,7 @@ class Link:
     object: str
     confidence: Decimal  # 0 to 1
     items: tuple[MemoryItem, ...]  # the surest first
+    told: str  # in words, in the language of the first item
     decisions: tuple[tuple[str, int], ...]  # turn and ordinal of the decision that wrote each item
     turns: tuple[str, ...]  # the turns that are evidence for it
 
@@ -68,6 +69,13 @@ class RelationBook:
         """Subject and object of the edge that an item says."""
         relation = relation_of(item.slot, self.ruleset)
         return ends_of(item, relation) if relation is not None else (item.entity, item.canonical)
+
+    def told(self, relation: str, item: MemoryItem) -> str:
+        """The edge that an item says, in words."""
+        reads = self.relations[relation].reads
+        subject, object_ = self.ends(item)
+        words = reads.zh if item.language == "zh" else reads.en
+        return words.replace("{subject}", subject).replace("{object}", object_)
 
     def number(self, name: str) -> Decimal:
         """A number of ``relations.confidence``; 0 for one that is not there."""
@@ -162,6 +170,63 @@ def related(
     return tuple(sorted(known, key=lambda each: (each.hops, -each.confidence, each.name)))
 
 
+def along(
+    tx: Reading,
+    book: RelationBook,
+    name: str,
+    steps: Sequence[tuple[str, str]],
+    wanted: Wanted,
+    at: datetime,
+    known_at: datetime | None = None,
+) -> tuple[Related, ...]:
+    """Names at the end of relations followed one after another from a name, the surest first.
+
+    ``steps``: relation and direction of each (``out``: from subject to object). Of ``wanted`` count the principal,
+    ``without``, and ``said``, which is about the last step.
+    """
+    hidden = hidden_items(tx.connection, tx.namespace, tx.restrictions) if tx.restrictions else frozenset()
+    scope = Scope(
+        at, frozenset(relation for relation, _ in steps), known_at, book.same, book.both, None, wanted.principal,
+        hidden, tuple(steps),
+    )  # fmt: skip
+    start = name_key(name, rule_book(book.ruleset).names)
+    most = int(book.number("most_names") or 1000)
+    layers = reach(tx.connection, tx.namespace, [start], len(steps), scope, most).layers
+    if not layers[-1]:
+        return ()
+    every: list[Step] = []
+    links: dict[str, list[tuple[str, Link]]] = {}
+    for depth, nodes in enumerate(layers):
+        last = depth == len(steps)
+        relation, direction = steps[depth] if not last else ("", "out")
+        layer = replace(scope, relations=frozenset({relation} - {""}), direction=direction, steps=())
+        among = nodes | (frozenset() if last else layers[depth + 1])
+        found = _allowed(book, steps_between(tx.connection, tx.namespace, nodes, among, layer), wanted.without)
+        every += found
+        said = wanted.said if depth == len(steps) - 1 else None
+        for node, joined in _links(tx, book, found, said).items():
+            links[_state(depth, node)] = [
+                (_state(depth + (link.relation not in book.same), other), link) for other, link in joined
+            ]
+    names = _names(book, every)
+    reached = [
+        (node, best)
+        for state, best in _paths(_state(0, start), links, book.same, len(steps)).items()
+        for depth, node in [state.split("\x1f", 1)]
+        if int(depth) == len(steps)
+    ]
+    told = [
+        Related(*names[node], hops, confidence, book.strength(confidence), path)
+        for node, (hops, confidence, path) in reached
+    ]
+    return tuple(sorted(told, key=lambda each: (-each.confidence, each.name)))
+
+
+def _state(depth: int, node: str) -> str:
+    """A name after so many steps, as a place of its own in a walk."""
+    return f"{depth}\x1f{node}"
+
+
 def _allowed(book: RelationBook, steps: Sequence[Step], without: frozenset[str]) -> list[Step]:
     """The steps whose class of personal data may be shown."""
     if not without:
@@ -197,7 +262,7 @@ def _links(
         )
         subject, object_ = book.ends(items[0])
         link = Link(
-            subject, relation, object_, book.confidence(evidence), items,
+            subject, relation, object_, book.confidence(evidence), items, book.told(relation, items[0]),
             tuple(decided[item.id] for item in items if item.id in decided),
             tuple(dict.fromkeys(turn.turn_id for turn, _ in evidence)),
         )  # fmt: skip
@@ -234,6 +299,7 @@ def _paths(
 def _names(book: RelationBook, steps: Sequence[Step]) -> dict[str, tuple[str, str]]:
     """Each name as it was said last, and what it names."""
     found: dict[str, tuple[datetime, str, str]] = {}
+    company = rule_book(book.ruleset).lex.said["company"]
     for step in steps:
         relation, item = book.relations[step.relation], step.item
         named = item.kind if relation.object == "name" and item.kind == "organization" else relation.object
@@ -242,6 +308,8 @@ def _names(book: RelationBook, steps: Sequence[Step]) -> dict[str, tuple[str, st
         for node, (name, kind) in zip(_order(book, step), ends, strict=True):
             before = found.get(node, (item.said_at, name, kind))
             kind = before[2] if kind == "name" else kind  # what one relation leaves open another may say
+            if kind == "name" and company.search(name):
+                kind = "organization"
             found[node] = (item.said_at, name, kind) if before[0] <= item.said_at else (*before[:2], kind)
     return {node: (name, kind) for node, (_, name, kind) in found.items()}
 

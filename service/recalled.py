@@ -12,6 +12,7 @@ from ..recall.rank import Hit, Recalled
 from ..recall.readback import ReadBack
 from ..recall.transcript import TurnHit
 from .batch import item_fields
+from .relation_commands import related_fields, show_path
 from .show import console
 from .streams import emit
 
@@ -27,6 +28,8 @@ def show_answer(answer: Recalled, *, as_json: bool = False) -> None:
         return
     for note in answer.asked.notes:
         console.print(Text(note, "dim"))
+    for each in answer.related:
+        show_path(each)
     if answer.expanded:
         console.print(Text("nothing had these words; found by: " + ", ".join(answer.expanded), "dim"))
     for hit in answer.hits:
@@ -84,6 +87,7 @@ def account(answer: Recalled) -> dict[str, Any]:
         "expanded": list(answer.expanded),
         "left_out": dict(answer.left_out),
         "unserved": dict(answer.unserved),
+        "related": [related_fields(each) for each in answer.related],
     }
 
 

@@ -14,22 +14,23 @@ from .streams import emit
 
 def show_related(memory: Reader, name: str, *, as_json: bool, **asked: Any) -> None:
     """Print what a name is joined to, each with its path; ``as_json``: a line for each, ``asked`` as of ``related``."""
-    found, ruleset = memory.related(name, **asked), memory.ruleset
-    if as_json:
-        for each in found:
-            emit(related_fields(each))
-        return
-    reads = {slot.relation.name: slot.relation.reads for slot in ruleset.slots.values() if slot.relation is not None}
+    found = memory.related(name, **asked)
     for each in found:
-        how = f"  {each.kind}, {_steps(each.hops)}, {each.strength} {each.confidence}"
-        console.print(Text(each.name, "bold"), Text(how, "dim"), sep="")
-        for link in each.path:
-            words = reads[link.relation].zh if link.items[0].language == "zh" else reads[link.relation].en
-            told = words.replace("{subject}", link.subject).replace("{object}", link.object)
-            said = f"  ({link.confidence}; {', '.join(item.id[:12] for item in link.items)})"
-            console.print(Text("   " + told), Text(said, "dim"), sep="")
-    if not found:
+        if as_json:
+            emit(related_fields(each))
+        else:
+            show_path(each)
+    if not found and not as_json:
         console.print(Text("no relation of this name is known", "dim"))
+
+
+def show_path(each: Related) -> None:
+    """Print a name that was reached, and the path to it."""
+    how = f"  {each.kind}, {_steps(each.hops)}, {each.strength} {each.confidence}"
+    console.print(Text(each.name, "bold"), Text(how, "dim"), sep="")
+    for link in each.path:
+        said = f"  ({link.confidence}; {', '.join(item.id[:12] for item in link.items)})"
+        console.print(Text("   " + link.told), Text(said, "dim"), sep="")
 
 
 def related_fields(each: Related) -> dict[str, Any]:

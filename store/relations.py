@@ -38,6 +38,7 @@ class Scope:
     direction: str | None = None  # out: along the others, in: against them, None: either
     principal: str | None = None  # only what conversations with this one gave
     hidden: frozenset[str] = frozenset()  # items that may not be answered
+    steps: tuple[tuple[str, str], ...] = ()  # relation and direction of the first step, the second …; none: any
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,12 @@ class Step:
 
 @dataclass(frozen=True)
 class Reached:
-    """Names by the fewest steps to them; ``cut``: there were more than were looked at."""
+    """Names by the fewest steps to them; along given relations ``layers``: those after no step, after one … ``cut``:
+    there were more than were looked at."""
 
     depth: Mapping[str, int] = field(default_factory=dict)
     cut: bool = False
+    layers: tuple[frozenset[str], ...] = ()
 
 
 def relate(add: Add, namespace: str, edge: Edge, item_id: str, evidence: Iterable[tuple[str, str]]) -> None:
@@ -165,6 +168,19 @@ def _conditions(scope: Scope) -> tuple[str, dict[str, Any], list[Any]]:
     return said, values, lists
 
 
+def _in_order(scope: Scope) -> tuple[str, dict[str, Any]]:
+    """For a walk along given relations: which of them each step may take."""
+    if not scope.steps:
+        return "", {}
+    ways = ["r.relation IN :same"]
+    values: dict[str, Any] = {}
+    for depth, (relation, direction) in enumerate(scope.steps):
+        along = "" if relation in scope.both else f" AND r.direction = :direction{depth}"
+        ways.append(f"(w.depth = {depth} AND r.relation = :relation{depth}{along})")
+        values |= {f"relation{depth}": relation} | ({f"direction{depth}": direction} if along else {})
+    return f" AND ({' OR '.join(ways)})", values
+
+
 def _listed(names: frozenset[str]) -> list[str]:
     """A list for SQL, which must not be empty."""
     return sorted(names) or [""]
@@ -178,6 +194,7 @@ def reach(
     A name is walked on from once for each number of steps to it, so that a cycle ends; ``most`` bounds how many are.
     """
     said, values, lists = _conditions(scope)
+    ordered, more = _in_order(scope)
     # The nearest are found first: a limit cuts off the farthest. One too many tells that there were more. A cross join
     # is how SQLite is told to keep the order of the tables, which it would guess wrongly without statistics.
     query = text(f"""
@@ -186,7 +203,7 @@ def reach(
             UNION
             SELECT r.other, w.depth + CASE WHEN r.relation IN :same THEN 0 ELSE 1 END
             FROM walk w CROSS JOIN relations r CROSS JOIN items i
-            WHERE r.namespace = :namespace AND r.node = w.node AND {said}
+            WHERE r.namespace = :namespace AND r.node = w.node AND {said}{ordered}
             AND w.depth + CASE WHEN r.relation IN :same THEN 0 ELSE 1 END <= :hops
         )
         SELECT node, depth FROM walk LIMIT :most
@@ -194,8 +211,13 @@ def reach(
     query = query.bindparams(*lists, *(bindparam(name, expanding=True) for name in ("starts", "same")))
     rows_at_most = most * (hops + 1) + 1
     given = {"starts": sorted(set(starts)), "same": _listed(scope.same), "hops": hops, "most": rows_at_most}
+    rows = connection.execute(query, values | more | given | {"namespace": namespace}).all()
+    if scope.steps:
+        layers = [set[str]() for _ in range(hops + 1)]
+        for node, steps in rows:
+            layers[steps].add(node)
+        return Reached(cut=len(rows) >= rows_at_most, layers=tuple(map(frozenset, layers)))
     depth: dict[str, int] = {}
-    rows = connection.execute(query, values | given | {"namespace": namespace}).all()
     for node, steps in rows:
         depth[node] = min(steps, depth.get(node, steps))
     near = sorted(depth, key=lambda node: (depth[node], node))[:most]
