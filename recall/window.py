@@ -164,7 +164,8 @@ def _for_now(talk: Talk, book: QuestionBook, at: datetime, lasts: timedelta) -> 
     """What was last said to hold for the conversation, by place; it is over when it was taken back, or is old."""
     standing: dict[tuple[str, ...], ForNow] = {}
     for each in talk.for_now:
-        many = book.ruleset.slots[each.slot].cardinality == "many"
+        # What has a label (the language, the currency) takes the place of what had it; other wishes stand side by side.
+        many = not each.qualifier and book.ruleset.slots[each.slot].cardinality == "many"
         place = (each.entity, each.slot, each.qualifier, *([each.value] if many else []))
         standing.pop(place, None)
         if not each.over and at - lasts <= each.said_at <= at:

@@ -243,7 +243,7 @@ def _for_now(turn_id: str, said_at: str, body: str) -> ForNow | None:
     fields = json.loads(body)
     if not fields.get("canonical") or not fields.get("slot"):
         return None
-    over = fields.get("polarity") == "negated" or fields.get("features", {}).get("act") in {"retract", "end"}
+    over = fields.get("features", {}).get("act") in {"retract", "end"}  # a denial ("use no emojis") has its own words
     return ForNow(
         turn_id, unstamp(said_at), fields.get("entity") or "", fields["slot"], fields.get("qualifier", ""),
         fields["canonical"], over,

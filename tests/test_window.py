@@ -143,8 +143,8 @@ def noted(memory: Memory, at: datetime, conversation: str = "c-1") -> list[str]:
 
 
 def test_what_is_said_for_the_conversation_alone_stays_in_its_window_and_out_of_memory(memory: Memory) -> None:
-    talk(memory, ["For this chat, answer in French.", "本次对话请用英文", "预算5万元", *SMALL])
-    assert noted(memory, minute(12)) == ["answer in French", "用英文"]
+    talk(memory, ["For this chat, answer in French.", "本次对话请用欧元计价", "预算5万元", *SMALL])
+    assert noted(memory, minute(12)) == ["answer in French", "用欧元计价"]
     assert noted(memory, minute(12), "c-2") == []
     assert [item.slot for item in memory.items(history=True, as_of=minute(20))] == ["budget"]
     assert not any("French" in hit.item.sentence for hit in memory.recall("French", at=minute(20)))
@@ -173,3 +173,40 @@ def test_it_is_over_with_the_session_and_when_it_is_erased(memory: Memory) -> No
     assert noted(memory, minute(12 * 60 + 1)) == []
     memory.erase(conversation="c-1", ground="gdpr-17-1-b", actor="officer")
     assert noted(memory, minute(5)) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        (["For this chat, answer in English.", "For this chat, answer in French."], ["answer in French"]),
+        (["For this chat, use euros.", "For the rest of this chat, work in US dollars."], ["work in US dollars"]),
+        (["For this chat, keep your answers short.", "For this chat, answer in detail."], ["answer in detail"]),
+        (["本次对话请用英文。", "这次聊天改说日语吧。"], ["改说日语"]),
+        (["这次聊天里就按美元算。", "本次对话统一以欧元计价。"], ["以欧元计价"]),
+        (["本次对话请简短回答。", "For this chat, give me long answers."], ["give me long answers"]),
+        # Wishes about different things, and those that no rule knows to be about the same, stand side by side.
+        (["For this chat, answer in French.", "For this chat, use euros."], ["answer in French", "use euros"]),
+        (["For this chat, use emojis.", "For this chat, do not use emojis."], ["use emojis", "do not use emojis"]),
+        (["本次对话请用英文，违约金按300元算"], ["用英文", "违约金按300元算"]),
+    ],
+)
+def test_a_later_wish_for_the_conversation_takes_the_place_of_an_earlier_one(
+    memory: Memory, said: list[str], left: list[str]
+) -> None:
+    talk(memory, said)
+    assert noted(memory, minute(5)) == left
+    assert memory.items(history=True, as_of=minute(5)) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "remembered"),
+    [
+        ("本次对话请用英文，我的电话是13900001234", "+8613900001234"),
+        ("For this chat, answer in English. The late fee is $300.", "300 USD"),
+        ("The rent for this chat room is $900.", "900 USD"),
+        ("这次聊天别忘了预算8万元", "80000 CNY"),
+    ],
+)
+def test_a_fact_beside_such_a_wish_is_remembered(memory: Memory, said: str, remembered: str) -> None:
+    talk(memory, [said])
+    assert [item.canonical for item in memory.items(as_of=minute(5))] == [remembered]
