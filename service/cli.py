@@ -101,6 +101,9 @@ def observe(
     readback: Annotated[
         bool, typer.Option("--readback", help="Ask for what was written, and print what is not found and why.")
     ] = False,
+    embed: Annotated[
+        bool, typer.Option("--embed", help="At the end give vectors to the items that wait for one.")
+    ] = False,
 ) -> None:
     """Remember a JSONL dialogue; each turn's receipt is printed once it is safely stored."""
     from .batch import observe_lines
@@ -109,7 +112,12 @@ def observe(
     with memory_of(store, namespace, rules, packs=not no_packs, ner=not no_ner) as memory:
         if readback:
             memory.settings = memory.settings.model_copy(update={"readback": True})
-        raise typer.Exit(observe_lines(file, memory))
+        status = observe_lines(file, memory)
+        if embed:
+            from .worker import embed_written
+
+            embed_written(memory)
+        raise typer.Exit(status)
 
 
 @app.command()
@@ -494,6 +502,26 @@ def polish(
 
     with editing(store, namespace, None) as memory:
         show_polished(memory.polish(limit=limit))
+
+
+@app.command()
+def worker(
+    store: Store = None,
+    namespace: Namespace = None,
+    rules: Rules = None,
+    every: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks when nothing waits.")] = 5.0,
+    once: Annotated[bool, typer.Option("--once", help="End when nothing is left.")] = False,
+    transcript: Annotated[
+        bool, typer.Option("--transcript", help="Vectors of what was said, too, for `recordari recall --transcript`.")
+    ] = False,
+) -> None:
+    """Do what writes leave for later, until stopped: vectors, wordings by the configured LLM, cleaning after erasures."""
+    from .worker import work
+
+    try:
+        work(store, namespace, rules, every=None if once else every, transcript=transcript)
+    except KeyboardInterrupt:
+        raise typer.Exit from None
 
 
 def main() -> None:
