@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .recall.transcript import TurnHit
     from .recall.vectors import Embedder
     from .recall.window import Look, Window, Windows
+    from .store.derived import Compared, Difference
     from .store.traces import Counted, Hits, Trace, Unit
 
 
@@ -401,6 +402,17 @@ class Reader:
         if found is None:
             raise NotFoundError("turn", turn_id)
         return found
+
+    def check_index(self, tell: Callable[[Difference], None] = lambda each: None) -> tuple[Compared, ...]:
+        """Whether what is made from items and turns agrees with them: full text, the transcript's index, the graph of
+        names, traces; for each how many were compared and how many differ, each of which ``tell`` is given."""
+        from .rules.edges import edges
+        from .store.derived import check
+
+        told = [file.slot for _, file in sorted(self.ruleset.slots.items()) if file.relation is not None]
+        slots = [*told, *(f"reported.{name}" for name in told)]
+        with self.store.reading(self.namespace) as tx:
+            return tuple(check(tx.connection, tx.namespace, edges(self.ruleset), slots, tell))
 
     def verify(
         self, *, public_key: str | None = None, witness: Path | None = None, actors: Path | None = None

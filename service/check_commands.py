@@ -1,4 +1,4 @@
-"""Commands that test a memory that is there: whether what was written can be read back."""
+"""Commands that test a memory that is there: whether it can be read back, and whether its indexes agree with it."""
 
 from __future__ import annotations
 
@@ -33,3 +33,20 @@ def readback(
         show_read_back(results, as_json=json)
     if any(not each.found or each.superseded for each in results):
         raise typer.Exit(FOUND)
+
+
+@app.command()
+def index(
+    store: Store = None,
+    namespace: Namespace = None,
+    last: Annotated[int, typer.Option("--last", min=0, help="How many differences of each kind are told.")] = 20,
+    json: Json = False,
+) -> None:
+    """Hold what is made from items and turns against them: full text, transcript, relations, traces; exit code 1 where
+    they differ."""
+    from .index_commands import show_differences
+    from .opening import reading
+
+    with reading(store, namespace) as memory:
+        if show_differences(memory, last=last, as_json=json):
+            raise typer.Exit(FOUND)

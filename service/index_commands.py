@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,7 +11,9 @@ import typer
 from .options import FOUND, Namespace, Store
 
 if TYPE_CHECKING:
+    from ..reader import Reader
     from ..recall.vectors import Embedded
+    from ..store.derived import Difference
 
 app = typer.Typer()
 
@@ -48,6 +52,30 @@ def rebuild(store: Store = None, namespace: Namespace = None) -> None:
             print("no vectors: install recordari[vectors] for them")
         else:
             _tell(memory.embed(anew=True))
+
+
+def show_differences(memory: Reader, *, last: int, as_json: bool) -> bool:
+    """Print where the indexes differ from what is stored, ``last`` of each kind, then the counts; whether they do."""
+    from .streams import emit
+
+    told: Counter[str] = Counter()
+
+    def tell(each: Difference) -> None:
+        told[each.kind] += 1
+        if as_json:
+            emit({"kind": each.kind, "id": each.id, "why": each.why})
+        elif told[each.kind] <= last:
+            print(f"{each.kind}: {each.id + ': ' if each.id else ''}{each.why}")
+
+    found = memory.check_index(tell)
+    for each in found:
+        if as_json:
+            emit({"kind": each.kind, "compared": each.compared, "different": each.different})
+        else:
+            print(f"{each.kind}: {each.compared} compared, {each.different} differ")
+    if told and not as_json:
+        print("build them again with `recordari audit reindex`", file=sys.stderr)
+    return bool(told)
 
 
 def _tell(embedded: Embedded, what: str = "items") -> None:

@@ -7,7 +7,6 @@ is what was decided is for the ledger to say (audit/holdings.py).
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -27,10 +26,9 @@ from sqlalchemy import (
 )
 
 from ..model import MemoryItem, Turn
-from . import guards
+from . import derived, guards
 from .codec import content_digest, item_columns, proposal_digest, read_item, read_proposal, read_turn
 from .reading import Reading
-from .search import terms, text_of
 from .statements import Statement
 from .tables import (
     CHECKPOINTS,
@@ -42,10 +40,7 @@ from .tables import (
     RECORDS,
     RULESETS,
     RUNTIMES,
-    TERMS,
-    TEXTS,
     TURNS,
-    column,
     stamp,
 )
 
@@ -289,40 +284,8 @@ class Inspection(Reading):
         return tuple(self.connection.execute(select(RUNTIMES.c.digest).order_by(RUNTIMES.c.digest)).scalars())
 
     def misindexed(self) -> int:
-        """How many items the search index does not hold as they are, and entries of items that are not there.
-
-        Items, texts and terms are read side by side in the order of the items' numbers.
-        """
-        newest = (
-            select(ITEMS.c.ordinal, ITEMS.c.body)
-            .where(ITEMS.c.namespace == self.namespace, ITEMS.c.replaced_at.is_(None))
-            .order_by(ITEMS.c.ordinal)
-        )
-        texts = (
-            select(TEXTS.c.ordinal, TEXTS.c.entity, TEXTS.c.length)
-            .where(TEXTS.c.namespace == self.namespace)
-            .order_by(TEXTS.c.ordinal, TEXTS.c.entity)
-        )
-        postings = (
-            select(TERMS.c.ordinal, TERMS.c.entity, TERMS.c.term, TERMS.c.count)
-            .where(TERMS.c.namespace == self.namespace)
-            .order_by(TERMS.c.ordinal, TERMS.c.entity)
-        )
-        lengths = _Grouped((row["ordinal"], (row["entity"], row["length"])) for row in self._rows(texts))
-        terms_of = _Grouped(
-            (row["ordinal"], (row["entity"], row["term"], row["count"])) for row in self._rows(postings)
-        )
-        wrong = 0
-        for row in self._rows(newest):
-            held, length = terms_of.at(row["ordinal"]), lengths.at(row["ordinal"])
-            try:
-                item = read_item(row["body"])
-            except Exception:  # told elsewhere
-                continue
-            entity, counted = column(item.entity), Counter(terms(text_of(item)))
-            fits = sorted(held) == sorted((entity, term, count) for term, count in counted.items())
-            wrong += not (fits and length == [(entity, counted.total())])
-        return wrong + max(terms_of.left(), lengths.left())
+        """How many items the search index does not hold as they are, and entries of items that are not there."""
+        return sum(bool(why) for _, why in derived.items(self._rows, self.namespace))
 
     def _turn(self, row: RowMapping) -> KeptTurn:
         """The turn that stands beside its first decision."""
@@ -343,32 +306,6 @@ class Inspection(Reading):
         except Exception as error:  # whatever a hand put there
             wrong.append(f"it cannot be read ({_short(error)})")
         return KeptTurn(row["turn_id"], turn, row["said_text"] is None, keyed, tuple(wrong))
-
-
-class _Grouped:
-    """Rows by rising number, asked for by rising number; those asked for by none are counted."""
-
-    def __init__(self, rows: Iterator[tuple[int, Any]]) -> None:
-        self._rows = rows
-        self._next = next(rows, None)
-        self._strays = 0
-
-    def at(self, number: int) -> list[Any]:
-        """The rows of a number."""
-        found: list[Any] = []
-        while self._next is not None and self._next[0] <= number:
-            if self._next[0] == number:
-                found.append(self._next[1])
-            else:
-                self._strays += 1
-            self._next = next(self._rows, None)
-        return found
-
-    def left(self) -> int:
-        """How many rows nobody asked for, once the last has been asked for."""
-        rest = (0 if self._next is None else 1) + sum(1 for _ in self._rows)
-        self._next = None
-        return self._strays + rest
 
 
 def _object(body: Any) -> tuple[Mapping[str, Any] | None, tuple[str, ...]]:

@@ -67,13 +67,17 @@ class Reached:
 def relate(add: Add, namespace: str, edge: Edge, item_id: str, evidence: Iterable[tuple[str, str]]) -> None:
     """Put an edge into the graph with the turns that are evidence for it, and when each was received; ``add`` takes
     the rows."""
+    add(_ADD, rows_of(namespace, edge, item_id, evidence))
+
+
+def rows_of(namespace: str, edge: Edge, item_id: str, evidence: Iterable[tuple[str, str]]) -> list[tuple[str, ...]]:
+    """The rows of an edge: its pieces of evidence, seen from either end."""
     back = "out" if edge.both_ways else "in"
-    rows = [
+    return [
         (namespace, node, edge.relation, direction, other, item_id, turn, at)
         for turn, at in evidence
         for node, direction, other in ((edge.subject, "out", edge.object), (edge.object, back, edge.subject))
     ]
-    add(_ADD, rows)
 
 
 def unrelate(connection: Connection, namespace: str, item_ids: Sequence[str]) -> None:

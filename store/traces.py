@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, case, delete, func, insert, literal, select
+from sqlalchemy import ColumnElement, Connection, Select, case, delete, func, insert, literal, select
 
 from .tables import ITEMS, TRACE_HITS, TRACES, TURNS, column, stamp, storable, unstamp
 
@@ -253,6 +253,11 @@ def due(connection: Connection, namespace: str, before: datetime) -> Iterator[tu
     )
     for row in connection.execute(query.order_by(TRACES.c.number)).all():
         yield row[0], row[1]
+
+
+def remove_stale(connection: Connection, namespace: str, stale: Select[Any]) -> None:
+    """Delete the traces of hits on what is not stored."""
+    remove(connection, namespace, {row.trace for row in connection.execute(stale)})
 
 
 def remove(connection: Connection, namespace: str, numbers: Iterable[int]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Column, ColumnElement, bindparam, insert, literal_column, select, update
 
 from ..model import Decision, Known, MemoryItem, Outcome, Proposal, Turn, wish_of
-from . import relations, search, transcript, vectors
+from . import derived, relations, search, traces, transcript, vectors
 from .codec import (
     content_digest,
     decision_body,
@@ -246,6 +246,7 @@ class Writing(Reading):
             for page in self._pages(ITEMS.c.row, -1, ITEMS.c.version == 1):
                 given = [(row.body, row.principal) for row in page]
                 relations.rebuild(self.connection, add, self.namespace, edge_of, given)
+        traces.remove_stale(self.connection, self.namespace, derived.stale(self.namespace))
         self.outbox.clear(REINDEX)
         return total
 
