@@ -2,9 +2,11 @@
 
     python benchmarks/recall.py readback DIALOGUES.jsonl …   # lines as `recordari rehearse` takes them
     python benchmarks/recall.py latency --items 1000000 --entities 10000
+    python benchmarks/recall.py erasure --items 1000000 --entities 10000
 
 ``readback`` asks the template questions of every live item at the last time of its dialogue. ``latency`` fills a SQLite
 file (recall_store.py), then asks one question at a time; the first answers, which fill caches, do not count.
+``erasure`` takes single items, conversations and entities out of such a file, and tells what cleaning the file costs.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import os
 import random
 import statistics
 import sys
@@ -136,8 +139,52 @@ def latency(items: int, entities: int, asks: int, at: Path | None) -> dict[str, 
     return found
 
 
+def erasure(items: int, entities: int, times: int, at: Path | None) -> dict[str, Any]:
+    """Seconds that it takes to erase an item, a conversation or an entity of a big store (which has no log and no index
+    of turns): by the clock and of the processor until it is committed, then by the clock until the file is clean."""
+    ruleset = load()
+    rng = random.Random(9)
+    found: dict[str, Any] = {"items": items, "entities": entities}
+    ground = {"ground": "benchmark", "actor": "benchmark"}
+    with tempfile.TemporaryDirectory() as folder:
+        path = (at or Path(folder)) / f"recall-{items}-{entities}.db"
+        if not path.exists():
+            build(path, items, entities, ruleset)
+        with Memory.open(path, ruleset=ruleset, ner=False) as memory:
+            scrub, cleaned = memory.store.scrub, 0.0
+
+            def timed() -> bool:
+                nonlocal cleaned
+                begun = time.perf_counter()
+                clean = scrub()
+                cleaned = time.perf_counter() - begun
+                return clean
+
+            memory.store.scrub = timed  # type: ignore[method-assign]
+            names = [client(each) for each in rng.sample(range(entities), 3 * times)]
+            for what in ("item", "conversation", "entity"):
+                taken: list[tuple[float, float, float]] = []
+                for _ in range(times):
+                    name = names.pop()
+                    item = memory.items(entity=name)[0].id
+                    asked = {"conversation": f"talk-{name}"} if what == "conversation" else {"entity": name}
+                    worked, begun = time.process_time(), time.perf_counter()
+                    done = memory.erase(item, **ground) if what == "item" else memory.erase(**asked, **ground)
+                    ended, done_working = time.perf_counter(), time.process_time()
+                    assert done.scrubbed
+                    assert done.items
+                    taken.append((ended - begun - cleaned, done_working - worked, cleaned))
+                found[what] = {
+                    label: [round(each[at], 3) for each in taken]
+                    for at, label in enumerate(("committed", "processor in all", "cleaned"))
+                }
+        found["file, GB"] = round(path.stat().st_size / 1e9, 2)
+    found["load of the machine"] = [round(each, 2) for each in os.getloadavg()]
+    return found
+
+
 def main() -> None:
-    """Run one of the two and print JSON."""
+    """Run one of them and print JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parts = parser.add_subparsers(dest="what", required=True)
     back = parts.add_parser("readback")
@@ -148,9 +195,16 @@ def main() -> None:
     speed.add_argument("--entities", type=int, default=1000)
     speed.add_argument("--asks", type=int, default=2000)
     speed.add_argument("--at", type=Path, help="folder that keeps the store for the next run (default: thrown away)")
+    gone = parts.add_parser("erasure")
+    gone.add_argument("--items", type=int, default=100_000)
+    gone.add_argument("--entities", type=int, default=1000)
+    gone.add_argument("--times", type=int, default=3)
+    gone.add_argument("--at", type=Path, help="folder of a store that may lose some entities (default: a new one)")
     given = parser.parse_args()
     if given.what == "readback":
         print(json.dumps(readback(given.files, given.show), indent=1))
+    elif given.what == "erasure":
+        print(json.dumps(erasure(given.items, given.entities, given.times, given.at), indent=1))
     else:
         print(json.dumps(latency(given.items, given.entities, given.asks, given.at), indent=1))
 

@@ -96,7 +96,8 @@ def client(entity: int) -> str:
 
 
 def _seed(pattern: int) -> str:
-    return f"seed-{pattern:02}"
+    """Of the form of a client's name: so one word of its own stands in the index, its number, which no value has."""
+    return client(90_000 + pattern)
 
 
 def _pattern(source: sqlite3.Connection, number: int) -> _Pattern:
@@ -210,11 +211,18 @@ def _number(pattern: _Pattern, row: int, entity: int, entities: int) -> int:
 def _terms(patterns: Sequence[_Pattern], entities: int) -> Iterator[Sequence[Any]]:
     """Postings in the order of their key."""
     by: dict[str, dict[int, list[tuple[int, int]]]] = defaultdict(lambda: defaultdict(list))
+    named: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for number, pattern in enumerate(patterns):
         for row in pattern.rows["search_terms"]:
-            by[row["term"]][number].append((row["ordinal"], row["count"]))
+            own = row["term"] == pattern.name.partition("-")[2]
+            (named if own else by[row["term"]])[number].append((row["ordinal"], row["count"]))
     columns = list(patterns[0].rows["search_terms"][0].keys())
     assert columns == ["namespace", "term", "entity", "ordinal", "count"], columns
+    for entity in range(entities):  # numbers stand before all words
+        number = entity % len(patterns)
+        for ordinal, count in named.get(number, ()):
+            own = client(entity).partition("-")[2]
+            yield NAMESPACE, own, client(entity), _number(patterns[number], ordinal, entity, entities), count
     for term in sorted(by):
         of = by[term]
         for entity in range(entities):

@@ -127,8 +127,10 @@ def items_of(tx: Reading, turns: Iterable[str]) -> set[str]:
 def turns_about(tx: Reading, entity: str) -> set[str]:
     """Turns in which something was decided about an entity, remembered or not."""
     said = {json.dumps(entity, ensure_ascii=ascii_only) for ascii_only in (True, False)}
-    like = or_(*(DECISIONS.c.body.contains(f'"entity":{each}', autoescape=True) for each in sorted(said)))
-    query = select(DECISIONS.c.turn_id, DECISIONS.c.body).where(_mine(DECISIONS, tx), like)
+    # All bodies are looked through, without the folding of letters and the wildcards that LIKE takes its time for.
+    place = func.instr if tx.connection.dialect.name == "sqlite" else func.strpos
+    named = or_(*(place(DECISIONS.c.body, f'"entity":{each}') > 0 for each in sorted(said) if storable(each)))
+    query = select(DECISIONS.c.turn_id, DECISIONS.c.body).where(_mine(DECISIONS, tx), named)
     return {turn for turn, body in tx.connection.execute(query) if json.loads(body).get("entity") == entity}
 
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import logging
+import os
+import subprocess
+import sys
 from collections.abc import Collection, Iterable
 from typing import Any, Protocol
 
 from sqlalchemy import Connection, Engine, delete, func, select
 
+from . import gaps
 from .tables import ACTS, NAMESPACES, OUTBOX
 from .talk import WORDINGS
 
+LOG = logging.getLogger(__name__)
 SCRUB = "scrub"  # the kind of work that an erasure leaves in the outbox, in its own transaction
 
+TRIES = 3  # to find nobody writing
 PATIENCE = 30_000  # milliseconds that PostgreSQL waits for those who read
 # What PostgreSQL rewrites: every table from which erasing takes rows or values.
 TABLES = (
@@ -41,7 +48,7 @@ def scrub(engine: Engine, copies: Iterable[Copy] = ()) -> bool:
         return True
     reached = [copy.forget(secret, last) for copy in copies for secret, last in acts]
     clean = all(reached)
-    clean &= _sqlite(engine) if engine.dialect.name == "sqlite" else _postgresql(engine)
+    clean &= _sqlite(engine, asked) if engine.dialect.name == "sqlite" else _postgresql(engine)
     if clean:
         with engine.connect() as plain:
             connection = plain.execution_options(recordari_writer=True)
@@ -61,18 +68,58 @@ def _acts(connection: Connection, namespaces: Collection[str]) -> list[tuple[byt
     return [(bytes(secret), int(last)) for secret, last in found]
 
 
-def _sqlite(engine: Engine) -> bool:
+def _sqlite(engine: Engine, asked: Collection[int]) -> bool:
     """SQLite overwrites what it deletes, but pages that were rearranged keep copies, and the write-ahead log as well:
-    VACUUM writes the file anew, the checkpoint cuts the log to nothing."""
+    the checkpoint cuts the log to nothing, then the space between the rows is overwritten in the file (gaps.py)."""
     raw = engine.raw_connection()
     try:
         cursor = raw.cursor()
-        cursor.execute("VACUUM")
-        busy = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        cursor.close()
-        return busy is None or busy[0] == 0
+        path = cursor.execute("PRAGMA database_list").fetchone()[2]
+        for _ in range(TRIES if path and cursor.execute("PRAGMA journal_mode").fetchone() == ("wal",) else 0):
+            if not _checkpoint(cursor):
+                return False
+            cursor.execute("BEGIN IMMEDIATE")
+            try:
+                # With an empty log and no writer nobody changes the file: what is in a log would be folded in.
+                still = not os.path.exists(f"{path}-wal") or os.path.getsize(f"{path}-wal") == 0
+                if still and _overwritten(path):
+                    # Pages read before must not be written again as they were: not by this connection, which forgets
+                    # them, nor by another, which does so when it sees that the database has changed.
+                    cursor.execute("PRAGMA shrink_memory")
+                    marks = ", ".join("?" * len(asked))
+                    cursor.execute(f"UPDATE outbox SET attempts = attempts + 1 WHERE id IN ({marks})", tuple(asked))
+                    cursor.execute("COMMIT")
+                    return True
+            finally:
+                if raw.driver_connection is not None and raw.driver_connection.in_transaction:
+                    cursor.execute("ROLLBACK")
+            if still:
+                break
+        cursor.execute("VACUUM")  # writes the file anew
+        return _checkpoint(cursor)
     finally:
         raw.close()
+
+
+def _checkpoint(cursor: Any) -> bool:
+    """Fold the write-ahead log in and cut it to nothing; False when somebody still reads from it."""
+    busy = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    return busy is None or busy[0] == 0
+
+
+def _overwritten(path: str) -> bool:
+    """Run the program that cleans a file nobody writes to; False where it cannot be run, or finds what it does not
+    understand."""
+    if not sys.executable or getattr(sys, "frozen", False):
+        return False
+    command = [sys.executable, "-I", "-S", gaps.__file__, path]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    except OSError:
+        return False
+    if done.returncode:
+        LOG.warning("the file is written anew, since its pages could not be cleaned: %s", done.stderr.strip())
+    return done.returncode == 0 and done.stdout.strip().isdigit()
 
 
 def _postgresql(engine: Engine) -> bool:

@@ -46,7 +46,7 @@ def _written_anew(change: Callable[[bytes], bytes], *, with_rowid: bool) -> None
         return
     driver = connection.connection.dbapi_connection
     assert driver is not None
-    driver.create_function("changed", 1, change, deterministic=True)  # type: ignore[attr-defined]
+    driver.create_function("changed", 1, change, deterministic=True)
     for table, (key, more) in KEPT.items():
         op.rename_table(table, "former")
         op.create_table(
