@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
@@ -39,7 +40,9 @@ def guard_paragraph(
     """
     given = list({each.text: each for each in sentences}.values())
     texts = "\n".join(each.text for each in given)
-    refusal = shape(paragraph, len(" ".join(each.text for each in sentences)) + SLACK) or words(paragraph, (texts,), function_words)
+    refusal = shape(paragraph, len(" ".join(each.text for each in sentences)) + SLACK) or words(
+        paragraph, (texts,), function_words
+    )
     if refusal is not None:
         return refusal
     small = sorted((folded(word) for word in function_words), key=lambda word: (-len(word), word))
@@ -93,11 +96,22 @@ def _judged(piece: str, group: Sequence[_Read], parse: Parse, small: Sequence[st
         return Refused("mixed", f"{refusal.detail} of another sentence in: {piece}")
     if len({folded(each.stated.entity) for each in group}) > 1 or _interleaved(folded(piece), group):
         return Refused("mixed", f"words of several sentences among each other: {piece}")
+    name = _words_of(group[0].stated.entity, ())
+    if saved := _saved(folded(piece), group, name):
+        return Refused("words_missing", f"{', '.join(saved)} said once for several sentences in: {piece}")
     slots = frozenset(each.stated.slot for each in group)
-    silent = {*small, *_words_of(group[0].stated.entity, ())}
+    silent = {*small, *name}
     together = _compared((key for each in group for key in each.keys), slots, silent)
     outcome = meaning(piece, source, lambda text: together if text == source else _compared(parse(text), slots, silent))
     return outcome if isinstance(outcome, Refused) else None
+
+
+def _saved(text: str, group: Sequence[_Read], name: Collection[str]) -> list[str]:
+    """Words that stand less often than the sentences have them: one "not" may not serve two. A name and figures, those
+    of the day of saying above all, may be shared; the values are compared anyhow."""
+    needed = Counter(word for each in group for word in each.words if word not in name and not word[0].isdigit())
+    places = _places(text, needed)
+    return sorted(word for word, count in needed.items() if len(places.get(word, ())) < count)
 
 
 def _compared(keys: Iterable[Key], slots: Collection[str], silent: Collection[str]) -> frozenset[Key]:
