@@ -104,7 +104,7 @@ def tell(memory: Memory, entity: str) -> None:
         memory.observe(text.replace("fee", f"{entity} fee"), said_at=at, entity=entity, conversation=str(len(entity)))
 
 
-def test_another_connection_does_not_write_back_what_was_overwritten(tmp_path: Path, ruleset: Ruleset) -> None:
+def test_no_connection_writes_back_what_was_overwritten(tmp_path: Path, ruleset: Ruleset) -> None:
     path = tmp_path / "m.db"
     with Memory.open(path, ruleset=ruleset, ner=False) as memory, Store.open(path) as other:
         for entity in ("amberwick", "zinnia", "amberwick two"):
@@ -114,11 +114,12 @@ def test_another_connection_does_not_write_back_what_was_overwritten(tmp_path: P
                 connection.exec_driver_sql(f"SELECT * FROM {table}").all()
         assert memory.erase(entity="zinnia", **GROUND).scrubbed
         assert b"zinnia" not in path.read_bytes()
-        with other.writing("default") as tx:
-            for table in ("items", "decisions", "turns"):
-                tx.connection.exec_driver_sql(f"UPDATE {table} SET body = body || ' '")
-            tx.connection.exec_driver_sql("UPDATE search_terms SET count = count + 1")
-            tx.connection.exec_driver_sql("UPDATE turn_terms SET count = count + 1")
+        for store in (memory.store, other):
+            with store.writing("default") as tx:
+                for table in ("items", "decisions", "turns"):
+                    tx.connection.exec_driver_sql(f"UPDATE {table} SET body = body || ' '")
+                for table in ("search_terms", "turn_terms"):
+                    tx.connection.exec_driver_sql(f"UPDATE {table} SET count = count + 1")
     assert b"amberwick" in path.read_bytes()
     assert b"zinnia" not in path.read_bytes()
     assert not path.with_name("m.db-wal").exists()
