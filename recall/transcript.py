@@ -168,7 +168,7 @@ def _within(tx: Reading, asked: Asked, filters: Filters) -> said.Within:
         not_principals=frozenset(each.target for each in tx.restrictions if each.on == "entity" and each.target),
         not_conversations=frozenset(each.target for each in tx.restrictions if each.on == "conversation"),
         not_turns=frozenset(_restricted(tx)),
-        turns=None if filters.slots is None else frozenset(_about_slots(tx, filters.slots)),
+        slots=filters.slots,
     )  # fmt: skip
 
 
@@ -188,14 +188,6 @@ def turns_of_item(tx: Reading, item_id: str) -> Iterable[str]:
     for item in tx.versions(item_id):
         yield item.turn_id
         yield from (one.turn_id for one in item.evidence or ())
-
-
-def _about_slots(tx: Reading, slots: Iterable[str]) -> Iterable[str]:
-    """Turns in which something of these slots was said that was remembered."""
-    for slot in slots:
-        for item in tx.items(slot=slot, history=True):
-            yield item.turn_id
-            yield from (one.turn_id for one in item.evidence or ())
 
 
 # ---------------------------------------------------------------- embedding

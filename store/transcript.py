@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, select
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, exists, func, select
 
 from ..model import Decision, Turn
 from . import search, vectors
@@ -60,7 +60,7 @@ class Within:
     not_principals: frozenset[str] = frozenset()
     not_conversations: frozenset[str] = frozenset()
     not_turns: frozenset[str] = frozenset()
-    turns: frozenset[str] | None = None  # only these
+    slots: frozenset[str] | None = None  # only turns in which something was decided about one of these
 
 
 def slot_mark(slot: str) -> str:
@@ -227,8 +227,11 @@ def _where(namespace: str, within: Within) -> list[ColumnElement[bool]]:
     ):  # fmt: skip
         if hidden:
             where.append(name.not_in(sorted(map(column, hidden))))
-    if within.turns is not None:
-        where.append(TURN_TEXTS.c.turn_id.in_(sorted(within.turns)))
+    if within.slots is not None:
+        about = TURN_TERMS.alias("about")
+        marked = about.c.term.in_(sorted(set(map(slot_mark, within.slots))))
+        same = and_(about.c.principal == TURN_TEXTS.c.principal, about.c.number == TURN_TEXTS.c.number)
+        where.append(exists().where(about.c.namespace == namespace, marked, same))
     return where
 
 
