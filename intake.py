@@ -119,6 +119,11 @@ class Incoming(BaseModel):
             del data["said_at"]
         return data
 
+    @property
+    def said_at(self) -> datetime:
+        """``at``, by the name that a turn has for it."""
+        return self.at
+
     @field_validator("entity", "author", "conversation", "turn_id")
     @classmethod
     def _clean(cls, name: str | None) -> str | None:

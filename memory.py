@@ -26,7 +26,7 @@ from .reader import NotFoundError as NotFoundError
 from .reader import NotInstalledError as NotInstalledError
 from .releases.serving import Serving
 from .rules.anchors import counted_out, event_name
-from .rules.capture import Captured
+from .rules.capture import Captured, Heard, capture
 from .rules.decide import decide, suggested
 from .rules.edges import edges
 from .rules.engine import Preference, RuleEngine, engine_for
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 REHEARSAL_SECRET = hashlib.sha256(b"recordari rehearsal").digest()  # output must not depend on the machine
 LAST_TURNS = 12  # turns of talk handed to bind; how many of them count is said by the rules
+Numbered = tuple[int, Incoming]
 Told = Callable[[int, str], None]
 
 
@@ -152,31 +153,30 @@ class Memory(Keeping):
 
     def take(self, incoming: Incoming) -> Receipt:
         """Take one turn that has been checked."""
-        version, found = self.serving.version, self.scan(incoming)
+        version, (heard,) = self.serving.version, self._hear([incoming])
         self._written.clear()
         with self.store.writing(self.namespace) as tx:
             if self.serving.refresh(tx) != version:
-                found = self.scan(incoming)
-            receipt = self._write(tx, incoming, found)
+                (heard,) = self._hear([incoming])
+            receipt = self._write(tx, incoming, heard)
         self._committed()
         return self._read_after(receipt)
 
-    def observe_group(
-        self, group: Iterable[tuple[int, Incoming]], told: Told | None = None
-    ) -> list[tuple[int, Receipt]]:
+    def observe_group(self, group: Iterable[Numbered], told: Told | None = None) -> list[tuple[int, Receipt]]:
         """Take several turns in one commit; a turn that cannot be taken is told by its number, the others stand."""
-        version = self.serving.version
-        scanned = [(number, incoming, self.scan(incoming)) for number, incoming in group]
+        numbered = list(group)
+        turns = [incoming for _, incoming in numbered]
+        version, heard = self.serving.version, self._hear(turns)
         receipts: list[tuple[int, Receipt]] = []
         self._written.clear()
         with self.store.group(self.namespace):
             with self.store.reading(self.namespace) as now:
                 if self.serving.refresh(now) != version:
-                    scanned = [(number, incoming, self.scan(incoming)) for number, incoming, _ in scanned]
-            for number, incoming, found in scanned:
+                    heard = self._hear(turns)
+            for (number, incoming), each in zip(numbered, heard, strict=True):
                 try:
                     with self.store.writing(self.namespace) as tx:
-                        receipts.append((number, self._write(tx, incoming, found)))
+                        receipts.append((number, self._write(tx, incoming, each)))
                 except (IntakeError, TurnConflict) as error:
                     if told is None:
                         raise
@@ -184,16 +184,20 @@ class Memory(Keeping):
         self._committed()
         return [(number, self._read_after(receipt)) for number, receipt in receipts]
 
-    def scan(self, incoming: Incoming) -> Scan:
-        """What the extractors find in a turn: before any lock, from nothing but the turn and the rules."""
-        return self._scan(incoming, incoming.at)
+    def _hear(self, turns: Sequence[Incoming]) -> list[Heard]:
+        """Before any lock, from turns and rules alone; step by step, since what a step needs stays in the caches."""
+        scans = [self.scan(turn) for turn in turns]
+        return [Heard(scan, capture(turn, scan, self._ruleset(turn))) for turn, scan in zip(turns, scans, strict=True)]
 
-    def _scan(self, said: Incoming | Turn, at: datetime) -> Scan:
-        ruleset = self.serving.by(self.namespace, said.entity)[0].ruleset
+    def scan(self, said: Incoming | Turn) -> Scan:
+        """What the extractors find in a turn."""
         return scan(
-            said.text, ruleset.extraction, said_at=at, lang=said.lang, timezone=said.timezone,
+            said.text, self._ruleset(said).extraction, said_at=said.said_at, lang=said.lang, timezone=said.timezone,
             locale=said.locale, speaker=said.speaker, ner=self._ner,
         )  # fmt: skip
+
+    def _ruleset(self, said: Incoming | Turn) -> Ruleset:
+        return self.serving.by(self.namespace, said.entity)[0].ruleset
 
     def decide(
         self, turn: Turn, found: Scan, known: Known, secret: bytes, captured: Captured | None = None
@@ -283,21 +287,21 @@ class Memory(Keeping):
             )  # fmt: skip
             here = checked.model_copy(update={"conversation": EDITS, "entity": said.entity, "lang": item.language})
             turn = self._turn(tx, here).model_copy(update={"speaker": "person", "edit": edit})
-            receipt = self._remember(tx, turn, self.scan(here), act)
+            receipt = self._remember(tx, turn, Heard(self.scan(here)), act)
             check_read(receipt.decisions[0], item, text)
         self._committed()
         return receipt
 
-    def _write(self, tx: Writing, incoming: Incoming, found: Scan) -> Receipt:
+    def _write(self, tx: Writing, incoming: Incoming, heard: Heard) -> Receipt:
         """Inside the write lock: a turn that is known already gets its old receipt, a new one is remembered."""
         turn = self._turn(tx, incoming)
-        return tx.receipt_of(turn) or self._remember(tx, turn, found)
+        return tx.receipt_of(turn) or self._remember(tx, turn, heard)
 
-    def _remember(self, tx: Writing, turn: Turn, found: Scan, act: Acting | None = None) -> Receipt:
+    def _remember(self, tx: Writing, turn: Turn, heard: Heard, act: Acting | None = None) -> Receipt:
         """What is known, the decisions, and everything they change, in one transaction; ``act`` signs an edit."""
         now = max(turn.said_at, turn.received_at)
         known = tx.known(turn.entity, turn.conversation, last_turns=LAST_TURNS, at=now)
-        decided = self.serving.decide(self.namespace, turn, found, known, tx.secret)
+        decided = self.serving.decide(self.namespace, turn, heard.scan, known, tx.secret, heard.captured)
         outcomes, after = decided.outcomes, decided.after
         if not self._kept:
             tx.keep_ruleset(self.ruleset.digest, self.ruleset.sources)
@@ -331,8 +335,8 @@ class Memory(Keeping):
         written = {item.id: item for outcome in outcomes for item in outcome.written}
         if not self._rehearsing and self.embedder is not None:
             tx.leave(EMBED, (item for item in written.values() if item.version == 1), turn.received_at)
-        decisions = tuple(outcome.decision for outcome in outcomes)
         self._written.append(range(rows[0].seq, rows[-1].seq + 1))
+        decisions = tuple(outcome.decision for outcome in outcomes)
         return Receipt(turn_id=turn.turn_id, decisions=decisions, items=tuple(written.values()))
 
     def _turn(self, tx: Writing, incoming: Incoming) -> Turn:
@@ -387,7 +391,7 @@ class Memory(Keeping):
         items = {item.id: item for item in (*known.items, *known.history)}
         decisions: list[Decision] = []
         for turn in turns:
-            outcomes, known = self.decide(turn, self._scan(turn, turn.said_at), known, REHEARSAL_SECRET)
+            outcomes, known = self.decide(turn, self.scan(turn), known, REHEARSAL_SECRET)
             decisions += [outcome.decision for outcome in outcomes]
             items |= {item.id: item for outcome in outcomes for item in outcome.written}
         last = max((max(turn.said_at, turn.received_at) for turn in turns), default=None)
@@ -408,8 +412,8 @@ class Memory(Keeping):
         self, question: str, *, budget: int = 2000, turn: str | None = None, count: Counter | None = None, **asked: Any
     ) -> Context:
         """What stands before a model that is to answer: quoted sentences within ``budget`` tokens, the best last. What
-        ``turn`` (default: the question) contradicts is left out and named; ``window``: a conversation, whose summary and
-        what holds for it alone stand above; further arguments as of ``answer``."""
+        ``turn`` (default: the question) contradicts is left out and named; ``window``: a conversation, whose summary
+        and what holds for it alone stand above; further arguments as of ``answer``."""
         return self._context(question, self.trial, budget=budget, turn=turn, count=count, asked=asked)
 
     # ------------------------------------------------------------ keeping it: what is done to the store as a whole
@@ -457,7 +461,7 @@ class Memory(Keeping):
                 )
                 fresh[ruleset.digest] = one
                 one._kept = True  # what is thrown away needs no rule set beside it
-                return one._remember(tx, turn, one._scan(turn, turn.said_at)).decisions
+                return one._remember(tx, turn, Heard(one.scan(turn))).decisions
 
             return replay_log(self.store, self.namespace, self.ruleset, self.runtime, store, remember)
 
@@ -480,7 +484,7 @@ class Memory(Keeping):
         self._written.clear()
         with self.store.writing(self.namespace) as tx:
             self.serving.refresh(tx)
-            check_ended([self._remember(tx, turn, self._scan(turn, turn.said_at), act) for turn in turns(tx)])
+            check_ended([self._remember(tx, turn, Heard(self.scan(turn)), act) for turn in turns(tx)])
         self._committed()
 
     def polish(self, *, limit: int = 100) -> list[tuple[str, str, str]]:

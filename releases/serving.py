@@ -93,14 +93,16 @@ class Serving:
         found = self._ready.get(pick.digest) if pick is not None else None
         return (found, pick) if found is not None else (self.own, None)
 
-    def decide(self, namespace: str, turn: Turn, found: Scan, known: Known, secret: bytes) -> Decided:
+    def decide(
+        self, namespace: str, turn: Turn, found: Scan, known: Known, secret: bytes, captured: Captured | None = None
+    ) -> Decided:
         """Decide a turn with the set in force for its entity, and beside it with one that is in the shadow."""
         one, pick = self.by(namespace, turn.entity)
         if self._shadow is not None and turn.edit is None and turn.endings is None:
             self._secret = secret
-            outcomes, after, parted = self._shadow.decide(turn, found, known)
+            outcomes, after, parted = self._shadow.decide(turn, found, known, captured)
             return Decided(outcomes, after, tuple(Entry(PHANTOM, each) for each in parted))
-        outcomes, after = one.decide(turn, found, known, secret)
+        outcomes, after = one.decide(turn, found, known, secret, captured)
         if self._blind is not None and turn.edit is None and turn.endings is None:
             return Decided(outcomes, after, (Entry(PHANTOM, unseen(turn, self._blind, one.ruleset.digest)),))
         if pick is not None and pick.bucket is not None:

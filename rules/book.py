@@ -14,7 +14,7 @@ import re2
 from ..extractors.scan import Extraction
 from ..extractors.vocabulary import VocabularyFile
 from ..extractors.words import Signs
-from ..model import Scan, SlotTraits, Turn
+from ..model import Scan, SlotTraits, Spoken
 from .capture_file import CaptureFile, phrase_pattern
 from .gates import Gated
 from .identity import NameWords, name_words
@@ -58,7 +58,7 @@ class RulesetLike(Protocol):
         """What the extractors were compiled to."""
         ...
 
-    def gated(self, turn: Turn, scan: Scan) -> Gated | None:
+    def gated(self, turn: Spoken, scan: Scan) -> Gated | None:
         """What the gates say of a turn."""
         ...
 

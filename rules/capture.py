@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..extractors.assertion import assertion_of
-from ..model import Act, Adjustment, Candidate, Mention, Scan, Turn
+from ..model import Act, Adjustment, Candidate, Mention, Scan, Spoken
 from ..values import MoneyValue, NumberValue
 from .acts import act_of, bounded, patch_of, pointing
 from .adjust import Step, label_of_step, step_candidate, step_of, unnumbered
@@ -43,7 +43,14 @@ class Captured:
     taken_back: tuple[int, ...] = field(default=())
 
 
-def capture(turn: Turn, scan: Scan, ruleset: RulesetLike) -> Captured:
+class Heard(NamedTuple):
+    """What the extractors found in a turn, and what was captured from it where that was done ahead."""
+
+    scan: Scan
+    captured: Captured | None = None
+
+
+def capture(turn: Spoken, scan: Scan, ruleset: RulesetLike) -> Captured:
     """All candidates of a turn. Partial ones (no slot, no label, a fragment of a value) are left for bind."""
     book = book_of(ruleset)
     seen = seen_by(turn, scan, book)
@@ -77,7 +84,7 @@ def capture(turn: Turn, scan: Scan, ruleset: RulesetLike) -> Captured:
     return Captured(tuple(ordered), gate, rule, tuple(sorted(replaced.indices)))
 
 
-def seen_by(turn: Turn, scan: Scan, book: Book) -> View:
+def seen_by(turn: Spoken, scan: Scan, book: Book) -> View:
     """The turn as capture rules see it: without figures that amount to nothing, moves and counts taken apart."""
     plain = without_told(_hiding(view(turn, scan, book.lex.said["abbreviation"]), book), book.lex)
     return counted(split_moves(plain, book), book)
@@ -118,6 +125,7 @@ def _hiding(seen: View, book: Book) -> View:
         or (place.kind == "number" and _is_year(seen, book, place))
         or (place.kind != "text" and _garbled(seen, book, place))
         or (place.kind == "quantity" and _only_once(seen, book, place))
+        or (place.kind == "time" and _excepted(seen, book, place))
         or (place.kind in {"number", "quantity"} and any(a <= place.start and place.end <= b for a, b in words))
     }
     return replace(seen, hidden=frozenset(inside)) if inside else seen
@@ -160,6 +168,11 @@ def _garbled(seen: View, book: Book, place: Place) -> bool:
     return unread is not None or (place.kind != "quantity" and any(sign in "×÷✕✖" for sign in beside))
 
 
+def _excepted(seen: View, book: Book, place: Place) -> bool:
+    """ "Every day except in August", 除8月外: the time is left out of what is said, and no date of its own."""
+    return book.lex.said["excepted"].search(seen.low, max(0, place.start - 24), place.start) is not None
+
+
 def _only_once(seen: View, book: Book, place: Place) -> bool:
     """吵了一架, 看了一眼: the measure counts how often something was done, and what is done once is no quantity."""
     segment = seen.segment_at(place.start)
@@ -188,7 +201,7 @@ def _undated(seen: View, found: list[Candidate]) -> list[Candidate]:
     return kept
 
 
-def _gate(turn: Turn, scan: Scan, ruleset: RulesetLike) -> tuple[str, str | None]:
+def _gate(turn: Spoken, scan: Scan, ruleset: RulesetLike) -> tuple[str, str | None]:
     gated = ruleset.gated(turn, scan)
     return (gated.gate, gated.rule) if gated is not None else ("none", None)
 

@@ -15,7 +15,7 @@ from pydantic import Field, field_validator, model_validator
 
 from ..extractors.text import normalize
 from ..extractors.words import Signs, unreadable
-from ..model import CueKind, Scan, Speaker, Turn
+from ..model import CueKind, Scan, Speaker, Spoken
 from ..rulefile import Language, Model, Refused, RuleFile
 from ..values import VALUE_TYPES
 
@@ -88,7 +88,9 @@ class _Gate:
     sign: int | None  # number of its pattern among the signs of all gates
     veto: int | None
 
-    def stops(self, turn: Turn, scan: Scan, size: int, kinds: set[str], cues: set[str], signs: set[int]) -> str | None:
+    def stops(
+        self, turn: Spoken, scan: Scan, size: int, kinds: set[str], cues: set[str], signs: set[int]
+    ) -> str | None:
         """The condition that keeps the gate open, None when it holds."""
         if self.sign is not None and self.sign not in signs:
             return "words"  # most gates end here
@@ -123,14 +125,14 @@ class Gates:
         self._gates = tuple(_compiled(file, words_of, sources) for file in ordered)
         self._signs = Signs(sources)
 
-    def judge(self, turn: Turn, scan: Scan) -> Gated | None:
+    def judge(self, turn: Spoken, scan: Scan) -> Gated | None:
         """The first gate that holds for the turn, or None."""
         for gate, stopped in self._tried(turn, scan):
             if stopped is None:
                 return Gated(gate.gives, gate.ref)
         return None
 
-    def nearly(self, turn: Turn, scan: Scan) -> list[tuple[GateFile, str]]:
+    def nearly(self, turn: Spoken, scan: Scan) -> list[tuple[GateFile, str]]:
         """The gates whose words are there, each with the condition that kept it open."""
         found = []
         for gate, stop in self._tried(turn, scan):
@@ -138,7 +140,7 @@ class Gates:
                 found.append((gate, stop))
         return found
 
-    def _tried(self, turn: Turn, scan: Scan) -> Iterator[tuple[GateFile, str | None]]:
+    def _tried(self, turn: Spoken, scan: Scan) -> Iterator[tuple[GateFile, str | None]]:
         if not self._gates:
             return
         text = normalize(turn.text)

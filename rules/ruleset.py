@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..extractors.cues import CueFile
 from ..extractors.grammar import GrammarFile
 from ..extractors.vocabulary import ADDITION, VocabularyFile
-from ..model import Scan, Turn
+from ..model import Scan, Spoken
 from ..rulefile import Problem, RuleError, RuleFile
 from .cache import checking
 from .capture_file import CaptureFile
@@ -150,7 +150,7 @@ class Ruleset:
             if all(self.words(name) == before.words(name) for name in named):
                 vars(self)["gatekeeper"] = made
 
-    def gated(self, turn: Turn, scan: Scan) -> Gated | None:
+    def gated(self, turn: Spoken, scan: Scan) -> Gated | None:
         """What the gates say of a turn."""
         return self.gatekeeper.judge(turn, scan)
 

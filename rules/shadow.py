@@ -11,7 +11,7 @@ from typing import Any
 
 from ..model import Known, Outcome, Scan, Turn
 from .backtest import COMPARED, Side, Watching, decision_told, matched
-from .capture import capture
+from .capture import Captured, capture
 from .engine import ReferenceEngine, RuleEngine
 from .footprint import footprint
 
@@ -30,12 +30,14 @@ class Shadow:
         same = stable.ruleset.table == candidate.ruleset.table
         self.watching = None if same else Watching(judge, ReferenceEngine(candidate.ruleset.table))
 
-    def decide(self, turn: Turn, found: Scan, known: Known) -> tuple[tuple[Outcome, ...], Known, list[dict[str, Any]]]:
+    def decide(
+        self, turn: Turn, found: Scan, known: Known, captured: Captured | None = None
+    ) -> tuple[tuple[Outcome, ...], Known, list[dict[str, Any]]]:
         """What the stable set decides and what is known afterwards, and the differences as fields of records.
 
         A fault of the candidate is one of the differences; the stable decision stands.
         """
-        captured = capture(turn, found, self.stable.ruleset)
+        captured = captured or capture(turn, found, self.stable.ruleset)
         if self.watching is not None:
             self.watching.parted = False
         outcomes, after = self.stable.decide(turn, found, known, captured)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..extractors.text import Normalized, normalize
-from ..model import Cue, Mention, Scan, Turn
+from ..model import Cue, Mention, Scan, Spoken
 from ..values import TimeValue, Value
 
 _MARK = re.compile(r"[;。!?\n…]|(?<!\d),|,(?!\d)|\.{2,}|(?<!\d):|:(?!\d)|\.(?=\s|$)| -{1,2} |--")
@@ -68,7 +68,7 @@ MOST_NESTED = 4  # mentions that may begin inside one another: a town, its count
 class View:
     """A turn, its scan, and the normalised text that capture reads."""
 
-    turn: Turn
+    turn: Spoken
     scan: Scan
     norm: Normalized
     hidden: frozenset[int] = frozenset()  # mentions that are part of a word: the four of 后四位
@@ -208,6 +208,6 @@ class View:
         return found
 
 
-def view(turn: Turn, scan: Scan, abbreviation: re.Pattern[str] | None = None) -> View:
+def view(turn: Spoken, scan: Scan, abbreviation: re.Pattern[str] | None = None) -> View:
     """The view of one turn; ``abbreviation`` finds words after which a full stop ends no sentence."""
     return View(turn, scan, normalize(turn.text), abbreviation=abbreviation)
