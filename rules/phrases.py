@@ -82,10 +82,15 @@ def _candidate(
         mention = None  # 某某代表某某公司: the frame tells better where the name begins
     if condition is None and mention is not None and _BEGUN.fullmatch(seen.text, start, max(start, mention.start)):
         mention = None  # 在某某会计师事务所做事, "in Port NAME": the frame tells better where the name begins
-    if mention is None and any(
-        2 * (min(p.end, end) - max(p.start, start)) > end - start for p in seen.places if _typed(p, file)
+    # A value with a kind of its own is bound by its kind, but not where all that is said is for the conversation alone.
+    slot = book.slots.get(file.slot)
+    if (
+        mention is None
+        and (slot is None or slot.keeps == "memory")
+        and file.take.like is None  # the rule says what its words look like
+        and any(2 * (min(p.end, end) - max(p.start, start)) > end - start for p in seen.places if _typed(p, file))
     ):
-        return None  # a value with a kind of its own is bound by its kind
+        return None
     # "I gave the boat away last week": what dates a change is no date of its own.
     until = segment.end if file.act in {"end", "change"} else segment.start + hit.end()
     inside = tuple(p.index for p in seen.within(segment.start + hit.start(), until))

@@ -188,6 +188,7 @@ def test_it_is_over_with_the_session_and_when_it_is_erased(memory: Memory) -> No
         (["For this chat, answer in French.", "For this chat, use euros."], ["answer in French", "use euros"]),
         (["For this chat, use emojis.", "For this chat, do not use emojis."], ["use emojis", "do not use emojis"]),
         (["本次对话请用英文，违约金按300元算"], ["用英文", "违约金按300元算"]),
+        (["本次对话按8万元算", "In this chat only, the rent is $900."], ["按8万元算", "rent is $900"]),
     ],
 )
 def test_a_later_wish_for_the_conversation_takes_the_place_of_an_earlier_one(
