@@ -84,6 +84,7 @@ class QuestionBook:
         ]
         self.ways = _ways(ruleset)
         self.way_texts = {concept: "\n".join(ways) for concept, ways in self.ways.items()}
+        self.way_pieces = {concept: [frozenset(pieces(way)) for way in ways] for concept, ways in self.ways.items()}
         self.settings = _words(ruleset, "recall.settings")
         self.say = _words(ruleset, "recall.say")
         file = ruleset.vocabularies.get("recall.instructions")
@@ -364,16 +365,21 @@ def label_fit(book: QuestionBook, label: Sequence[str], qualifier: str, entity: 
     if qualifier and not any(probe in book.way_texts.get(qualifier, qualifier) for probe in probes(tuple(label))):
         return 0.0
     asked = frozenset(label)
-    about = frozenset(pieces(entity)) & asked
+    about = _pieces_of_name(entity) & asked
     if not qualifier:
         return 1.0 if not asked - about else 0.3
     best = 0.0
-    for way in book.ways.get(qualifier, (qualifier,)):
-        said = frozenset(pieces(way))
+    for said in book.way_pieces.get(qualifier) or [frozenset(pieces(qualifier))]:
         shared = len(said & asked)
         if shared:
             best = max(best, 2 * (shared + len(about)) / (len(said) + len(about) + len(asked)))
     return min(best, 1.0)
+
+
+@lru_cache(maxsize=1)
+def _pieces_of_name(entity: str) -> frozenset[str]:
+    """Of the entity that a question is asked about, for each of its labels."""
+    return frozenset(pieces(entity))
 
 
 @lru_cache(maxsize=1)
