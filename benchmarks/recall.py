@@ -161,11 +161,12 @@ def erasure(items: int, entities: int, times: int, at: Path | None) -> dict[str,
                 return clean
 
             memory.store.scrub = timed  # type: ignore[method-assign]
-            names = [client(each) for each in rng.sample(range(entities), 3 * times)]
+            drawn = map(client, rng.sample(range(entities), entities))
+            names = (name for name in drawn if len(memory.items(entity=name)) > 1)  # of a kept store some are gone
             for what in ("item", "conversation", "entity"):
                 taken: list[tuple[float, float, float]] = []
                 for _ in range(times):
-                    name = names.pop()
+                    name = next(names)
                     item = memory.items(entity=name)[0].id
                     asked = {"conversation": f"talk-{name}"} if what == "conversation" else {"entity": name}
                     worked, begun = time.process_time(), time.perf_counter()
