@@ -111,6 +111,8 @@ def _placed(turn: Turn, candidate: Candidate, known: Known, book: Book, look: Lo
             found = old if old.item is not None else found
         if candidate.act == "end" and found.item is not None and not _named_alike(candidate.value, found.item.value):
             found = Found()  # "I left Dublin" ends no job
+        if candidate.act == "end" and found.item is None and not found.rivals:
+            found = _ended_too(candidate, entity, known, book)
         if found.item is None and not found.rivals and draft.qualifier is None:
             return draft._replace(qualifier="", binding="named")
         return _settled(draft, found, candidate, book)
@@ -124,6 +126,18 @@ def _placed(turn: Turn, candidate: Candidate, known: Known, book: Book, look: Lo
         if found.item is not None or found.rivals:
             return _settled(draft, found, candidate, book)
     return draft
+
+
+def _ended_too(candidate: Candidate, entity: str, known: Known, book: Book) -> Found:
+    """What else is over when a relation is that nobody told of in these words: of several it is asked which."""
+    slot = book.slots.get(candidate.slot or "")
+    also = slot.relation.ends_also if slot is not None and slot.relation is not None else ()
+    value = candidate.value
+    if value is None or not also:
+        return Found()
+    there = [item for item in known.live() if item.slot in also and item.entity == entity]
+    items = tuple(item for item in there if compare(value, item.value) == "equal")
+    return Found(items[0], "matched") if len(items) == 1 else Found(rivals=items)
 
 
 def _asked(turn: Turn, candidate: Candidate, known: Known, book: Book, draft: Draft, look: Lookup) -> Draft | None:

@@ -86,6 +86,11 @@ class SlotRelation(Model):
         RelationQuestions(), description="Questions about an object that ask for subjects."
     )
 
+    ends_also: list[str] = Field(
+        default_factory=list,
+        description="Slots of which whoever says that it is over ends the one that is known, where none of its own is "
+        "(we no longer work with X: X is no supplier any more).",
+    )
     named_objects: RelationNames = Field(
         RelationNames(), description="Phrases for the objects of a subject {name}, to be asked about in turn."
     )
