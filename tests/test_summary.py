@@ -411,3 +411,17 @@ def test_the_command_asks_once_and_shows_what_stands(opened: Open, url: str, tmp
     assert "'c-1'" in run("c-9", expect=2).stderr
     assert "ISO 8601" in run("c-1", "--at", "yesterday", expect=2).stderr
     assert "Said:" not in run("c-1", "--minutes", "1", "--at", "2026-03-18T09:00:00Z").stdout
+
+
+def test_an_old_summary_is_not_looked_for_for_ever(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = begun(opened())
+    done = memory.summarise("c-1")
+    talk(memory, ["The deposit is $100.", *SMALL], first=20, conversation="c-2")
+    monkeypatch.setattr("recordari.store.talk.LOOKED_AT", 1)
+    assert opened().window("c-1").text == done.text
+    assert memory.summarise("c-2").outcome == "accepted"
+    assert memory.window("c-1").text == done.text  # carried on
+    fresh = opened()
+    assert not fresh.window("c-1").worded
+    assert fresh.window("c-2").worded
+    assert fresh.summarise("c-1").outcome == "accepted"

@@ -261,3 +261,15 @@ def test_a_wording_between_an_erasure_and_its_cleaning_keeps_nothing_off_the_ser
     shelf = opened()._windows._shared
     assert shelf is not None
     assert shelf.get(secret, "c-1") is not None
+
+
+def test_what_another_version_of_the_program_keeps_there_is_read_anew(
+    opened: Callable[[], Memory], server: Any
+) -> None:
+    memory = opened()
+    talk(memory, ["预算5万元", *SMALL])
+    asked = memory.window("c-1")
+    client = server.client()
+    for key in client.keys("*:state"):
+        client.set(key, b"[3,4,-1,true,[],[]]")
+    assert opened().window("c-1") == asked
