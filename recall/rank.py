@@ -75,12 +75,16 @@ class Recalled:
 class Nearby(Protocol):
     """A route by meaning instead of words, ranked; ``Vectors`` is one."""
 
+    @property
+    def model(self) -> str:
+        """The family of its model: what a cosine means is a matter of that (``floor.…`` of the settings)."""
+
     def near(
         self, tx: Reading, question: str, *, entity: str | None, limit: int, at: datetime | None,
         keep: Callable[[MemoryItem], bool], known: Mapping[int, MemoryItem],
-    ) -> list[MemoryItem]:  # fmt: skip
-        """The items of an entity nearest to a question, of those that are kept; items ``known`` by their numbers need
-        not be read. Unserved when it cannot be asked."""
+    ) -> list[tuple[MemoryItem, float]]:  # fmt: skip
+        """The items of an entity nearest to a question, of those that are kept, each with its cosine; items ``known``
+        by their numbers need not be read. Unserved when it cannot be asked."""
 
 
 class Unserved(Exception):
@@ -140,6 +144,7 @@ class _Search:
         self._shares: Callable[[str], object] = re.compile(probed).search if probed else lambda _: None
         self._known: dict[int, MemoryItem] = {}  # newest versions by the items' numbers
         self._near: list[tuple[MemoryItem, float]] | None = None
+        self._far: set[str] = set()  # items that are nearest, and still too far to be an answer by that alone
         self._named = {f"reported.{name}": 0.8 * sure for name, sure in asked.slots.items()} | dict(asked.slots)
         self._weights: dict[str, tuple[float, float, float]] = {}  # of similarity, importance, recency, by type
         self._fades = book.number("full_days", 7), book.number("fade_months", 12)
@@ -170,6 +175,9 @@ class _Search:
                     continue
                 items[item.id] = shown
                 routes.setdefault(item.id, {})[name] = Found(rank, close)
+        for id_ in [each for each in self._far if routes.get(each, {}).keys() == {"vector"}]:
+            del routes[id_]
+            self.left_out["nearness"] = self.left_out.get("nearness", 0) + 1
         weights = {name: self.book.number(f"route.{name}", 1) for name in ROUTES if proposals[name]}
         k = self.book.number("fusion_rank", 1)
         found = [self._weighed(items[id_], by, weights, k) for id_, by in routes.items()]
@@ -244,7 +252,9 @@ class _Search:
                     known=self._known,
                 )  # fmt: skip
                 close = self.book.number("vector_close", 0.6)
-                self._near = [(item, close) for item in near]
+                self._near = [(item, close) for item, _ in near]
+                least = floor(self.book, self.nearby.model, self.asked.language)
+                self._far = {item.id for item, cosine in near if cosine < least}
             except Unserved as why:
                 self.unserved["vector"] = str(why)
         return self._near
@@ -324,6 +334,11 @@ class _Search:
             )
             self._weights[kind] = alike, matters, recent
         return self._weights[kind]
+
+
+def floor(book: QuestionBook, model: str, language: str) -> float:
+    """The least cosine with which something is an answer by its vector alone; models without one have none."""
+    return book.number(f"floor.{model}.{language}", -1)
 
 
 def importance_of(item: MemoryItem, slot: SlotFile | None) -> float:

@@ -15,7 +15,7 @@ from ..store.reading import Reading
 from ..store.search import weighted
 from .question import Asked, QuestionBook
 from .rank import Filters, Found, Recalled
-from .vectors import Down, Embedded, Embedder, passages_of, rows_of
+from .vectors import Down, Embedded, Embedder, family, passages_of, rows_of
 
 _BEFORE, _OWN = 300, 2000  # characters of a turn, and of the one before it, that are embedded
 _AT_ONCE = 32
@@ -56,12 +56,15 @@ class _Search:
         self.pool = int(book.number("turn.pool", 50))
         self.within = _within(tx, answer.asked, filters)
         self.unserved: dict[str, str] = {}
+        self.far: set[int] = set()  # turns whose vectors are too far from the question to be evidence by that alone
 
     def found(self, top: int) -> tuple[TurnHit, ...]:
         """The routes fused by reciprocal rank, each with its weight."""
-        words, near = self._words(), self._near()
+        words, items, near = self._words(), self._items(), self._near()
+        # What is merely nearest is no evidence, and what was said beside it none either.
+        near = {number: found for number, found in near.items() if number not in self.far - words.keys() - items.keys()}
         weights = {"words": self._weight("words" if near else "words_alone"), "vector": self._weight("vector")}
-        proposed = {"items": self._items(), "words": words, "vector": near}
+        proposed = {"items": items, "words": words, "vector": near}
         proposed["beside"] = self._beside({"words": words, "vector": near}, weights)
         proposed["about"] = self._about({number for each in proposed.values() for number in each})
         scores = self._fused(proposed, {name: weights.get(name, self._weight(name)) for name in proposed})
@@ -120,6 +123,8 @@ class _Search:
         except Exception as wrong:  # whatever a model does, the other routes answer
             self.unserved["transcript vector"] = f"vectors cannot be compared ({type(wrong).__name__}: {wrong})"
             return {}
+        least = self.book.number(f"turn.floor.{family(self.embedder)}.{self.asked.language}", -1)
+        self.far = {number for number, cosine in found if cosine < least}
         return self._ranked(found)
 
     def _items(self) -> dict[int, Found]:

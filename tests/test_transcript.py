@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from recordari.memory import Memory, NotFoundError
 from recordari.recall.context import count_tokens
+from recordari.recall.question import book_of
 from recordari.recall.transcript import TurnHit
 from recordari.rules.ruleset import Ruleset
 from recordari.service.cli import app
@@ -296,6 +297,20 @@ def test_a_turn_that_cannot_be_embedded_keeps_no_later_one_from_it(memory: Memor
     assert (first.written, first.failed) == (2, 2)  # what comes after it is embedded with it
     topics.dislikes = ""
     assert memory.embed_turns().written == 2
+
+
+def test_turns_that_are_merely_nearest_are_no_evidence_below_the_floor_of_their_model(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell(memory, "The rent is due.", "The cat is ill.", "Nothing of note.", "And so on.")
+    memory.embedder = Topics()
+    memory.embed_turns()
+    assert found(memory, "What may we spend?")  # this embedder has no floor
+    monkeypatch.setitem(book_of(memory.ruleset).settings, "turn.floor.topics.en", "0.5")
+    assert found(memory, "What may we spend?") == []
+    assert memory.context("What may we spend?", at=AT, transcript=True).text == ""
+    assert "The rent is due." in found(memory, "Who is our landlord?")
+    assert "Nothing of note." in found(memory, "A landlord of note?")  # its words are there
 
 
 def test_without_an_embedder_turns_cannot_be_embedded(memory: Memory) -> None:

