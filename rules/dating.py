@@ -10,6 +10,7 @@ from ..values import TimeValue
 from .book import Book
 from .view import Place, Segment, View
 
+_SEVERAL = 2
 _DATED = frozenset({"money", "percent", "quantity", "number"})
 _LONG = frozenset(
     {"month", "quarter", "year"}
@@ -20,7 +21,13 @@ def dated(seen: View, book: Book, found: list[Candidate]) -> list[Candidate]:
     """The candidates, those that a time of their clause dates with their validity, and without dates of their own."""
     taken: set[int] = set()
     out: list[Candidate] = []
+    found, periods = _by_period(seen, book, found)
     for candidate in found:
+        period = next((periods[index] for index in candidate.mentions if index in periods), None)
+        if period is not None:
+            taken.add(period.index)
+            out.append(_in_period(seen, candidate, period))
+            continue
         when = _time_of(seen, book, candidate) if _may_be_dated(candidate) else None
         if when is None:
             out.append(candidate)
@@ -32,6 +39,75 @@ def dated(seen: View, book: Book, found: list[Candidate]) -> list[Candidate]:
 
 def _may_be_dated(candidate: Candidate) -> bool:
     return candidate.kind in _DATED and candidate.act in {"state", "change", "propose"}
+
+
+def _by_period(seen: View, book: Book, found: list[Candidate]) -> tuple[list[Candidate], dict[int, Place]]:
+    """Values of one kind of which each has a period of its own: "$3,000 last year and $3,500 this year".
+
+    Returns the candidates, those that shared a label with the slot of the one that named it, and the period of each
+    value by its mention. They stand in turn in the sentence, and no period twice.
+    """
+    by_mention = {index: c for c in found if _may_be_dated(c) for index in c.mentions[:1]}
+    if len(by_mention) < _SEVERAL:
+        return found, {}
+    periods: dict[int, Place] = {}
+    filled: dict[int, Candidate] = {}
+    for sentence in sorted({segment.sentence for segment in seen.segments}):
+        places = [p for p in seen.within(*seen.sentence_span(sentence)) if p.wall or p.index in by_mention]
+        pairs = _in_turn(places)
+        values = [by_mention.get(value.index) for value, _ in pairs]
+        first = next((c for c in values if c is not None and c.slot is not None), None)
+        if all(_later(seen, when) for _, when in pairs):
+            continue  # "Q2 budget: $41,000; Q3 budget: $52,000": what is planned is known already
+        if first is None or any(c is None or c.act not in {"state", "propose"} for c in values):
+            continue
+        before = None
+        for (value, when), candidate in zip(pairs, values, strict=True):
+            assert candidate is not None
+            periods[value.index] = when
+            between = seen.low[before.end : value.start].strip(" ,;") if before is not None else "first"
+            before = when if when.start > value.start else None
+            shared = candidate.slot is None or candidate.qualifier is None or not between
+            if shared or book.lex.said["listed"].fullmatch(between):
+                update = {"slot": first.slot, "qualifier": first.qualifier, "entity": first.entity, "form": "full"}
+                filled[id(candidate)] = candidate.model_copy(update=update)
+    return [filled.get(id(c), c) for c in found], periods
+
+
+def _later(seen: View, when: Place) -> bool:
+    moment = when.mention.value
+    begin = _at(seen, moment.start) if isinstance(moment, TimeValue) else None
+    return begin is not None and begin > seen.turn.said_at
+
+
+def _in_turn(places: list[Place]) -> list[tuple[Place, Place]]:
+    """Each value with its period, when values of one kind and different periods stand in turn; else nothing."""
+    if len(places) < 2 * _SEVERAL or len(places) % 2:
+        return []
+    times_first = places[0].kind == "time"
+    whens, values = (places[0::2], places[1::2]) if times_first else (places[1::2], places[0::2])
+    if len({value.kind for value in values}) > 1 or values[0].kind not in _DATED:
+        return []
+    said = [when.mention.value for when in whens]
+    grains = {when.grain for when in said if isinstance(when, TimeValue) and when.type in {"date", "interval"}}
+    spans = {(when.start, when.end) for when in said if isinstance(when, TimeValue)}
+    if len(grains) != 1 or not grains <= _LONG or len(spans) != len(whens) or any(p.kind != "time" for p in whens):
+        return []
+    return list(zip(values, whens, strict=True))
+
+
+def _in_period(seen: View, candidate: Candidate, when: Place) -> Candidate:
+    """The candidate with its period as the stretch in which it holds."""
+    moment, now = when.mention.value, seen.turn.said_at
+    assert isinstance(moment, TimeValue)
+    begin, end = _at(seen, moment.start), _at(seen, moment.end)
+    update: dict[str, object] = {"mentions": (*candidate.mentions, when.index)}
+    time = "current"
+    if end is not None and end <= now:
+        time, update["valid_from"], update["valid_to"] = "past", begin, end
+    elif begin is not None and begin > now:
+        time, update["valid_from"], update["valid_to"] = "future", begin, end
+    return candidate.model_copy(update=update | {"assertion": candidate.assertion.model_copy(update={"time": time})})
 
 
 def _time_of(seen: View, book: Book, candidate: Candidate) -> Place | None:

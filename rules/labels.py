@@ -73,7 +73,7 @@ def _tokens(label: str) -> tuple[str, ...]:
     found = _TOKEN.findall(normalize(label).text)
     for index, said in enumerate(found):
         word = said.lower()
-        if (word in _DROPPED and not _acronym(said, label)) or (word == "a" and index + 1 < len(found)):
+        if (word in _DROPPED and not _acronym(said, label)) or (word == "a" and _article(found[index + 1 :])):
             continue
         if _HAN.match(word):
             word = word.replace("的", "").replace("之", "") if len(word) > 1 else word
@@ -84,6 +84,11 @@ def _tokens(label: str) -> tuple[str, ...]:
         if word:
             out.append(word)
     return tuple(out)
+
+
+def _article(following: list[str]) -> bool:
+    """True for an "a" that is no name: "Option A" ends with it, A合同 goes on in Chinese."""
+    return bool(following) and not is_han(following[0])
 
 
 _LONGEST_REMEMBERED = 200  # characters: labels, never whole turns
@@ -227,7 +232,8 @@ class Lexicon:
             hit_lead = self.lead.match(low, start, end)
             if hit_lead is None or hit_lead.end() == start or self.whole.match(low, start, end):
                 break
-            if _acronym(text[start : hit_lead.end()], text):
+            opener = text[start : hit_lead.end()]
+            if _acronym(opener, text) or (opener == "A" and is_han(text[hit_lead.end() : hit_lead.end() + 1])):
                 break
             start = hit_lead.end()
         return Peeled(text[start:end], start, end, act, copula)
@@ -254,6 +260,7 @@ class Lexicon:
         rest = _blanked(self.bounds, normalize(label).text)
         if slot_words is not None:
             rest = self.said["for_what"].sub(" ", _blanked(slot_words, rest))  # "budget for marketing"
+            rest = self.said["article_left"].sub(" ", rest)  # "has a budget"
         words = key(label).split() if rest.isupper() and rest.strip() else None  # "IT budget" leaves "IT" alone
         found = tuple(w for w in words if w in rest.lower().split()) if words is not None else tokens(rest)
         return " ".join(self._heavy(w) for w in found if w not in self.light)

@@ -63,7 +63,10 @@ class Lookup:
     book: Book
 
     def _live(self) -> list[MemoryItem]:
-        return [i for i in self.known.live() if not i.slot.startswith("reported.")]
+        """What stands and is no hearsay; what ended before it is spoken of (said in this turn) stands no longer."""
+        now = self.turn.said_at
+        standing = (i for i in self.known.live() if i.valid_to is None or i.valid_to > now)
+        return [i for i in standing if not i.slot.startswith("reported.")]
 
     def _fitting(self) -> list[MemoryItem]:
         """Live items whose value this candidate could replace, patch, adjust or withdraw."""

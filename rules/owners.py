@@ -9,6 +9,7 @@ from .labels import Lexicon, Peeled, key
 from .view import Place, Segment, View
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
+_NAMED = frozenset({"person", "organization"})
 LAST_NAMED = "@last"  # a pronoun: bind puts the entity named last in its place
 _NAME = r"[A-Z][\w&.-]*(?:\s[A-Z][\w&.-]*){0,3}"
 _OWNED = re.compile(rf"(?P<name>{_NAME})'s\s+")
@@ -24,6 +25,11 @@ def owner(view: View, found: Peeled, lex: Lexicon, place: Place) -> tuple[str | 
         return renamed["name"].strip(), _rest(lex, found, renamed.end())
     hit = lex.others.match(low)
     if hit and (_HAN.match(hit.group()) or re.match(r"['s\s]|$", low[hit.end() :])):
+        named = next(
+            (p for p in view.within(start, end) if _NAMED & {p.kind} and _after_kin(view, p, hit, start)), None
+        )
+        if named is not None and named.end < end:  # "our client NAME has a budget of …"
+            return named.mention.text, _rest(lex, found, named.end - start)
         return hit.group(), _rest(lex, found, hit.end())
     hit = lex.pronouns.match(low)
     if hit:
@@ -32,8 +38,8 @@ def owner(view: View, found: Peeled, lex: Lexicon, place: Place) -> tuple[str | 
         hit = lex.kin.match(low)
         if hit and hit.end() == len(low) and place.kind in {"person", "organization"}:
             return None, found  # "my driver is NAME" names the driver
-        named = next((p for p in view.places if p.kind == "person" and _after_kin(view, p, hit, start)), None)
-        if named is not None and hit is not None and named.end < end:  # "my aunt NAME can be called on"
+        named = next((p for p in view.places if p.kind in _NAMED and _after_kin(view, p, hit, start)), None)
+        if named is not None and hit is not None and named.end <= end:  # "my aunt NAME can be called on"
             return named.mention.text, _rest(lex, found, named.end - start)
         if hit and (_HAN.match(hit.group()) or re.match(r"(?:'s|\s|$)", low[hit.end() :])):
             return label[: hit.end()], _rest(lex, found, hit.end())

@@ -21,6 +21,7 @@ _GAP = re.compile(r"[ :]{1,2}|")
 _NAME_WORD = re.compile(rf"({_WORD})|([a-z]{{2,3}}) (?=[A-Z])")
 _NAME_BEFORE = re.compile(rf"(?:(?:{_WORD}) ){{0,3}}(?:{_WORD})$")
 _ANY_WORD = re.compile(r"[\w'’.\-]+")
+_NEXT_WORD = re.compile(r" ([A-Z][a-z]+)\b")
 _BODY_WORD = re.compile(r"[\w'’.&\-]+|,")
 _LONGEST_PERSON = 4
 _LONGEST_BODY = 7
@@ -145,6 +146,9 @@ class EnglishNames:
             if start < hit.start() and hit.group()[:1].isupper():
                 yield start, hit.end() - (hit.group().endswith(".") and not text[hit.end() :].lstrip()[:1].islower())
         for hit in re.finditer(r"(?<= )[A-Z][a-z]+(?:ies)?\b", text):
+            following = _NEXT_WORD.match(text, hit.end())
+            if following is not None and following[1].lower() in self._business:
+                continue  # Greystone Capital Partners: the last of them ends the name
             if hit.group().lower() in self._business:
                 start = self._body_begin(text, hit.start(), formed=False)
                 if start < hit.start():
