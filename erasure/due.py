@@ -101,7 +101,7 @@ class _Look:
                 if each.item.id not in self._told:  # what is due for two reasons is told once
                     self._told.add(each.item.id)
                     found.exempt.append(Exempt(each, because))
-            elif len(found.archived) + len(found.deleted) == self._limit:
+            elif len(found.archived) + len(found.deleted) >= self._limit:
                 found.more = True
                 return
             else:

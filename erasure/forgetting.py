@@ -13,7 +13,7 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from ..model import Ending, Receipt, Turn, utc
+from ..model import Ending, MemoryItem, Receipt, Turn, utc
 from ..rules.ruleset import Ruleset
 from ..store.erasing import Plan, gather
 from ..store.forgetting import with_words_of
@@ -94,11 +94,9 @@ def _turns(tx: Writing, found: Outlook, actor: str | None, done: list[Due]) -> I
     for principal, some in by_principal:
         endings: list[Ending] = []
         for due in some:
-            now = tx.item(due.item.id)
-            if now is None or now.version != due.item.version or kept.by(now) is not None:
-                continue
-            endings.append(_ending(tx, due))
-            done.append(due)
+            if _as_seen(tx.item(due.item.id), due, kept):
+                endings.append(_ending(tx, due))
+                done.append(due)
         if endings:
             ordinal = tx.next_ordinal(CONVERSATION)
             yield Turn(
@@ -106,6 +104,11 @@ def _turns(tx: Writing, found: Outlook, actor: str | None, done: list[Due]) -> I
                 entity=principal, author=actor, conversation=CONVERSATION, ordinal=ordinal, lang="en",
                 endings=tuple(endings),
             )  # fmt: skip
+
+
+def _as_seen(now: MemoryItem | None, due: Due, kept: Kept) -> bool:
+    """Whether an item is still as it was looked at, and nothing has come to keep it."""
+    return now is not None and now.version == due.item.version and kept.by(now) is None
 
 
 def _ending(tx: Reading, due: Due) -> Ending:
@@ -122,8 +125,9 @@ def _principal(due: Due) -> str:
 
 
 def _plan(tx: Reading, due: Sequence[Due], done: list[Due]) -> Plan:
-    """What holds the items, as far as nothing keeps them now; the words stay as long as their own class says."""
+    """What holds the items, as far as nothing keeps them now and nobody has changed them since the look; the words stay
+    as long as their own class says."""
     kept = Kept(tx)
-    free = [each for each in due if (now := tx.item(each.item.id)) is not None and kept.by(now) is None]
+    free = [each for each in due if _as_seen(tx.item(each.item.id), each, kept)]
     done += free
     return gather(tx, [each.item.id for each in free], texts=False)

@@ -5,9 +5,10 @@ Each sweep leaves one record a class, of kind ``erase``, whose ground names the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 
 from ..model import utc
@@ -61,7 +62,9 @@ def sweep(
     for name in sorted(spans):
         slots = [slot for slot in stored if class_of(ruleset, slot) == name]
         before = kept_since(spans[name], at)
-        found = _due(house, slots, before, limit, with_turns=name == said)
+        look = partial(_due, slots=slots, before=before, limit=limit, with_turns=name == said)
+        with house.store.reading(house.namespace) as tx:
+            found = look(tx)
         asked = _due_traces(house, before, limit) if name == traced else []
         if not (found.items or found.turns or asked):
             continue
@@ -71,11 +74,26 @@ def sweep(
                 drop_traces(writer, asked[:limit], now=at)
         if not dry_run and (found.items or found.turns):
             why = Grounds(f"retention:{name}", "retention", actor, {"before": utc(before), "at": utc(at)})
-            record = carry_out(house, found.planned, why)
+            looks: list[_Due] = []
+            record = carry_out(house, partial(_planned, look=look, looks=looks), why)
+            found = looks[-1]
+        if not (found.items or found.turns or asked):
+            continue  # all of it was said again, or put on hold, meanwhile
         more = found.more or len(asked) > limit
         done.append(Swept(name, len(found.items), len(found.turns), record, more, len(asked[:limit])))
-    house.store.scrub()
+    if not dry_run:
+        house.store.scrub()
     return done
+
+
+def _planned(tx: Reading, look: Callable[[Reading], _Due], looks: list[_Due]) -> Plan:
+    """What holds that which is due. It is looked for again where nobody else can write: what was said again, changed or
+    put on hold since the first look stays.
+
+    Each by its own class: the words stay as long as theirs says, though an item of them has gone.
+    """
+    looks.append(look(tx))
+    return gather(tx, looks[-1].items, looks[-1].turns, texts=False)
 
 
 def unclassed(house: House, ruleset: Ruleset) -> list[str]:
@@ -99,21 +117,11 @@ class _Due:
     turns: Sequence[str]
     more: bool
 
-    def planned(self, tx: Reading) -> Plan:
-        """What holds them; a hold that came in between still counts."""
-        holds = in_force(tx.log, "hold_legal")
-        kept = _held_turns(tx, holds)
-        items = [each for each in map(tx.item, self.items) if each is not None]
-        free = [item.id for item in items if not any(hold.covers(item) for hold in holds)]
-        # Each by its own class: the words stay as long as theirs says, though an item of them has gone.
-        return gather(tx, free, [turn for turn in self.turns if turn not in kept], texts=False)
 
-
-def _due(house: House, slots: Sequence[str], before: datetime, limit: int, *, with_turns: bool) -> _Due:
-    with house.store.reading(house.namespace) as tx:
-        holds = in_force(tx.log, "hold_legal")
-        items = due_items(tx, slots, before, limit + 1, lambda item: any(hold.covers(item) for hold in holds))
-        turns = due_turns(tx, before, limit + 1, _held_turns(tx, holds)) if with_turns else []
+def _due(tx: Reading, slots: Sequence[str], before: datetime, limit: int, *, with_turns: bool) -> _Due:
+    holds = in_force(tx.log, "hold_legal")
+    items = due_items(tx, slots, before, limit + 1, lambda item: any(hold.covers(item) for hold in holds))
+    turns = due_turns(tx, before, limit + 1, _held_turns(tx, holds)) if with_turns else []
     return _Due(items[:limit], turns[:limit], len(items) > limit or len(turns) > limit)
 
 

@@ -311,9 +311,9 @@ def sweep(
 ) -> None:  # fmt: skip
     """Erase what has been kept for as long as its retention class says; what is on hold stays."""
     from .erasure import show_swept
-    from .opening import editing
+    from .opening import editing, reading
 
-    with editing(store, namespace, rules) as memory:
+    with (reading if dry_run else editing)(store, namespace, rules) as memory:
         show_swept(memory, at, limit, actor, dry_run=dry_run, as_json=json)
 
 
@@ -327,9 +327,9 @@ def forget(
 ) -> None:  # fmt: skip
     """Archive what has ended or is over a budget, and delete what was archived long enough; what is pinned stays."""
     from .forget_commands import show_forgotten
-    from .opening import editing
+    from .opening import editing, reading
 
-    with editing(store, namespace, rules) as memory:
+    with (reading if dry_run else editing)(store, namespace, rules) as memory:
         show_forgotten(memory, at, limit, actor, dry_run=dry_run, as_json=json)
 
 

@@ -27,10 +27,10 @@ def memory_of(store: str | None, namespace: str | None, rules: list[Path] | None
     )
 
 
-def reading(store: str | None, namespace: str | None) -> Memory:
+def reading(store: str | None, namespace: str | None, rules: list[Path] | None = None) -> Memory:
     """The same for a command that only reads: nothing is made, and a place that cannot be written serves as well."""
     _check(store, namespace)
-    return memory_of(store, namespace, None, read_only=True)
+    return memory_of(store, namespace, rules, read_only=True)
 
 
 def editing(store: str | None, namespace: str | None, rules: list[Path] | None) -> Memory:

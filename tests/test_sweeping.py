@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
-from recordari.erasure.erasing import ErasureError
+from recordari.erasure.erasing import ErasureError, Grounds, House
 from recordari.memory import Memory
 from recordari.rules.load import load
 from recordari.rules.retention_file import classes_of, kept_since
 from recordari.rules.ruleset import Ruleset
+from recordari.service.cli import app
 
 ACTOR = "ines"
 SAID = (
@@ -155,3 +158,33 @@ def test_every_slot_that_ships_has_a_class_that_is_there(ruleset: Ruleset) -> No
 
     spans, _ = classes_of(ruleset.of(RetentionFile))
     assert {slot.retention for slot in ruleset.slots.values() if slot.keeps == "memory"} <= set(spans)
+
+
+def test_what_is_said_again_while_a_sweep_looks_stays(talk: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recordari.erasure import sweeping
+
+    carry_out = sweeping.carry_out
+
+    def slowly(house: House, planned: Any, why: Grounds) -> int | None:
+        if why.ground == "retention:client-record-7y":
+            talk.observe(SAID[0][1], said_at="2021-05-19T10:00:00+08:00", conversation="c-0", entity="client-0")
+        return carry_out(house, planned, why)
+
+    monkeypatch.setattr(sweeping, "carry_out", slowly)
+    done = talk.sweep(at=at("2021-05-20"))
+    assert "client-record-7y" not in [each.retention for each in done]
+    assert "phone" in slots(talk)
+
+
+def test_looking_for_what_is_due_changes_nothing_and_needs_no_right_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "memory.db"
+    with Memory.open(place, ner=False) as memory:
+        memory.observe(SAID[0][1], said_at="2014-05-06T10:00:00+08:00")
+    monkeypatch.setattr("recordari.service.opening.editing", lambda *_: pytest.fail("it would be opened for writing"))
+    for command in ("sweep", "forget"):
+        when = ["--at", "2024-06-01T00:00:00Z"]
+        looked = CliRunner().invoke(app, [command, *when, "--dry-run", "--store", str(place)])
+        assert looked.exit_code == 0, looked.output
+    assert "items, 1 turns due" in CliRunner().invoke(app, ["sweep", *when, "--dry-run", "--store", str(place)]).stdout
