@@ -359,10 +359,11 @@ def _cue_act(seen: View, start: int, end: int, segment: Segment, begin: int) -> 
 
 
 def _uncued_words(seen: View, words: str) -> str:
-    """Words without those that only say when or whether: 我以前, "I no longer"."""
+    """Words without those that only say when or whether (我以前, "I no longer"), nor those of whoever says it."""
     for cue, _, _ in seen.cues:
         if cue.text and cue.text in words:
-            words = words.replace(cue.text, " ")
+            rest = words.partition(cue.text)[2] if cue.kind == "third_party" else ""
+            words = rest if rest.strip() else words.replace(cue.text, " ")
     return words
 
 

@@ -137,6 +137,20 @@ def test_what_somebody_else_calls_over_ends_only_what_was_reported(memory: Memor
     assert names(memory, "Wexmoor Partners") == {"Norwood Inc": 1}
 
 
+@pytest.mark.parametrize(
+    ("said", "subject"),
+    [
+        ("Tom says Oakline Ltd supplies Wexmoor Partners.", "Oakline Ltd"),
+        ("老王说启明电子给长河公司供货。", "启明电子"),
+        ("Maria said Nora Flint acts for Wexmoor Partners.", "Nora Flint"),
+        ("Oakline Ltd supplies Wexmoor Partners.", "Oakline Ltd"),
+    ],
+)
+def test_whoever_tells_of_it_is_no_part_of_a_name(memory: Memory, said: str, subject: str) -> None:
+    say(memory, said)
+    assert [each.entity for each in memory.items() if "relation." in each.slot] in ([subject], [])
+
+
 def test_two_of_one_surname_are_not_one_and_no_script_stands_for_another(memory: Memory) -> None:
     say(memory, "张经理在长河公司工作。")
     assert names(memory, "张伟") == {}
