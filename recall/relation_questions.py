@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ..rules.capture_file import phrase_pattern
 from ..rules.labels import words_pattern
+from ..rules.prefilter import Prefilter
 from ..rules.ruleset import Ruleset
 from ..store.items import status_at
 from ..store.reading import Reading
@@ -44,25 +45,41 @@ class Meant:
     hops: int = 1
 
 
+class _Set:
+    """Frames of which only those are compiled and tried whose words stand in a text."""
+
+    def __init__(self, told: Iterable[tuple[str, str, str, int]]) -> None:
+        self._told = tuple(told)
+        self._possible = Prefilter(words for words, *_ in self._told)
+        self._compiled: dict[int, Frame] = {}
+
+    def matching(self, text: str) -> Iterator[tuple[Frame, str]]:
+        """The frames that a text fills, each with the name in it."""
+        for number in self._possible.possible(text.lower()):
+            words, relation, direction, hops = self._told[number]
+            if number not in self._compiled:
+                pattern = phrase_pattern(f"^{words}$", _LONGEST_NAME, ())
+                self._compiled[number] = Frame(pattern, relation, direction, hops)
+            frame = self._compiled[number]
+            hit = frame.pattern.search(text)
+            if hit is not None:
+                yield frame, hit["name"]
+
+
 class Frames:
     """The questions of all relations of a rule set, and the phrases that stand for their ends."""
 
     def __init__(self, ruleset: Ruleset) -> None:
         relations = book_of(ruleset).relations.values()
         both = [(each, direction) for each in relations for direction in ("out", "in")]
-        self.frames = tuple(
-            Frame(
-                phrase_pattern(f"^{words}$", _LONGEST_NAME, ()),
-                each.name,
-                direction,
-                MOST_HOPS if each.transitive else 1,
-            )
+        self.frames = _Set(
+            (words, each.name, direction, MOST_HOPS if each.transitive else 1)
             for each, direction in both
             for asked in (each.objects if direction == "out" else each.subjects,)
             for words in (*asked.zh, *asked.en)
         )
-        self.phrases = tuple(
-            Frame(phrase_pattern(f"^{words}$", _LONGEST_NAME, ()), each.name, direction, 1)
+        self.phrases = _Set(
+            (words, each.name, direction, 1)
             for each, direction in both
             for named in (each.named_objects if direction == "out" else each.named_subjects,)
             for words in (*named.zh, *named.en)
@@ -91,11 +108,8 @@ class Frames:
         if principal is not None:
             said = self.own[1].sub(f"{principal}的", self.own[0].sub(f"{principal}'s ", said))
         found: dict[Meant, None] = {}
-        for frame in self.frames:
-            hit = frame.pattern.search(said)
-            if hit is None:
-                continue
-            for steps, name in self._read(hit["name"], MOST_HOPS - 1):
+        for frame, asked in self.frames.matching(said):
+            for steps, name in self._read(asked, MOST_HOPS - 1):
                 found.setdefault(
                     Meant((*steps, (frame.relation, frame.direction)), self._who(name, principal), frame.hops)
                 )
@@ -115,11 +129,9 @@ class Frames:
         """Words as a name, and as a phrase about whatever the words in it may mean."""
         words = words.strip(_MARKS)
         yield (), words
-        for phrase in self.phrases if depth else ():
-            hit = phrase.pattern.search(words)
-            if hit is not None:
-                for steps, name in self._read(hit["name"], depth - 1):
-                    yield (*steps, (phrase.relation, phrase.direction)), name
+        for phrase, meant in self.phrases.matching(words) if depth else ():
+            for steps, name in self._read(meant, depth - 1):
+                yield (*steps, (phrase.relation, phrase.direction)), name
 
     def kind_asked(self, said: str) -> str | None:
         """What the answer must be, where the question says so: a person, an organization."""
