@@ -168,9 +168,9 @@ def told(scope: str, plan: Plan, record: int | None = None, scrubbed: bool = Tru
 
 def carry_out(house: House, planned: Any, why: Grounds, *, now: datetime | None = None) -> int | None:
     """Erase what ``planned(tx)`` names inside the writer's transaction; the number of the record, None for nothing."""
-    moment = now if now is not None else datetime.now(UTC)
     act = acting(house.store, house.namespace, house.settings, why.actor) if why.actor is not None else None
     with house.store.writing(house.namespace) as tx:
+        moment = now if now is not None else datetime.now(UTC)  # behind the lock: no record is older than the last
         plan: Plan = planned(tx)
         if plan.empty:
             return None
