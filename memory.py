@@ -7,6 +7,7 @@ import hmac
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,7 +16,7 @@ from .audit.record import decision_entry, derived_salts, random_salts, turn_dige
 from .audit.runtime import runtime_digest, runtime_facts
 from .editing import EDITS, Does, check_edit, check_read
 from .extractors.names.models import installed
-from .extractors.scan import language_of, scan
+from .extractors.scan import language_of, scan_all
 from .intake import Incoming, IntakeError, moment_of, read_turn, received
 from .keeping import Keeping
 from .llm_polish.template import render
@@ -153,11 +154,11 @@ class Memory(Keeping):
 
     def take(self, incoming: Incoming) -> Receipt:
         """Take one turn that has been checked."""
-        version, (heard,) = self.serving.version, self._hear([incoming])
+        version, (heard,) = self.serving.version, self.hear([incoming])
         self._written.clear()
         with self.store.writing(self.namespace) as tx:
             if self.serving.refresh(tx) != version:
-                (heard,) = self._hear([incoming])
+                (heard,) = self.hear([incoming])
             receipt = self._write(tx, incoming, heard)
         self._committed()
         return self._read_after(receipt)
@@ -166,13 +167,13 @@ class Memory(Keeping):
         """Take several turns in one commit; a turn that cannot be taken is told by its number, the others stand."""
         numbered = list(group)
         turns = [incoming for _, incoming in numbered]
-        version, heard = self.serving.version, self._hear(turns)
+        version, heard = self.serving.version, self.hear(turns)
         receipts: list[tuple[int, Receipt]] = []
         self._written.clear()
         with self.store.group(self.namespace):
             with self.store.reading(self.namespace) as now:
                 if self.serving.refresh(now) != version:
-                    heard = self._hear(turns)
+                    heard = self.hear(turns)
             for (number, incoming), each in zip(numbered, heard, strict=True):
                 try:
                     with self.store.writing(self.namespace) as tx:
@@ -184,20 +185,19 @@ class Memory(Keeping):
         self._committed()
         return [(number, self._read_after(receipt)) for number, receipt in receipts]
 
-    def _hear(self, turns: Sequence[Incoming]) -> list[Heard]:
+    def hear(self, turns: Sequence[Incoming]) -> list[Heard]:
         """Before any lock, from turns and rules alone; step by step, since what a step needs stays in the caches."""
-        scans = [self.scan(turn) for turn in turns]
-        return [Heard(scan, capture(turn, scan, self._ruleset(turn))) for turn, scan in zip(turns, scans, strict=True)]
+        heard: list[Heard] = []
+        for ruleset, run in groupby(turns, lambda turn: self.serving.by(self.namespace, turn.entity)[0].ruleset):
+            some = list(run)
+            scans = scan_all(some, ruleset.extraction, ner=self._ner)
+            heard += [Heard(scan, capture(turn, scan, ruleset)) for turn, scan in zip(some, scans, strict=True)]
+        return heard
 
     def scan(self, said: Incoming | Turn) -> Scan:
         """What the extractors find in a turn."""
-        return scan(
-            said.text, self._ruleset(said).extraction, said_at=said.said_at, lang=said.lang, timezone=said.timezone,
-            locale=said.locale, speaker=said.speaker, ner=self._ner,
-        )  # fmt: skip
-
-    def _ruleset(self, said: Incoming | Turn) -> Ruleset:
-        return self.serving.by(self.namespace, said.entity)[0].ruleset
+        ruleset = self.serving.by(self.namespace, said.entity)[0].ruleset
+        return scan_all([said], ruleset.extraction, ner=self._ner)[0]
 
     def decide(
         self, turn: Turn, found: Scan, known: Known, secret: bytes, captured: Captured | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, SerializeAsAny
 
@@ -102,19 +102,6 @@ class Turn(Model):
     document: Document | None = None
     edit: Edit | None = None
     endings: tuple[Ending, ...] | None = Field(None, description="What a forgetting ends; nobody said it.")
-
-
-class Spoken(Protocol):
-    """All that capture may know of a turn: not when it came nor where it stands, so that it can be done ahead."""
-
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def speaker(self) -> Source: ...
-
-    @property
-    def said_at(self) -> datetime: ...
 
 
 class Mention(Model):

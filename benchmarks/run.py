@@ -72,7 +72,7 @@ def throughput(total: int, work: Path) -> dict[str, Any]:
     gc.freeze()  # the rows and the rules live to the end, as they do in `recordari observe`
     gc.set_threshold(50_000, 20, 20)
     stages = Stages()
-    stages.wrap(memory, "scan", "extraction")
+    stages.wrap(pipeline, "scan_all", "extraction")
     stages.wrap(pipeline, "capture", "decision")
     stages.wrap(memory, "decide", "decision")
     start = time.perf_counter()

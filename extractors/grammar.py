@@ -76,14 +76,14 @@ Rules are reported as ``fileid.leaf_or_production@version``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from ..model import Hint, Mention, Part, Refused
+from ..model import Hint, Mention, Part, Refused, Speaker
 from ..rulefile import Language, Model, RuleFile
 from ..values import Kind, Value
 from .parsing.chart import SOURCES, Edge, Network, Source, parse
@@ -180,8 +180,8 @@ class Context:
     said_at: datetime | None = None
     timezone: str | None = None
     locale: str | None = None
-    lang: str = "en"
-    speaker: str = "user"
+    lang: Literal["zh", "en"] = "en"
+    speaker: Speaker = "user"
     tables: Mapping[str, Any] = field(default_factory=dict)
     ner: bool = True
     hints: tuple[Hint, ...] = ()  # of a model, in normalised offsets
@@ -317,22 +317,33 @@ class Grammar:
 
     def edges_of(self, text: str) -> list[Edge]:
         """Every part found in a text, leaves included."""
-        return self.edges(normalize(text))
-
-    def edges(self, normalized: Normalized, recognised: Iterable[Edge] = ()) -> list[Edge]:
-        """Every part found, leaves and recognised edges included."""
-        leaves = [*self.matcher.find(normalized), *recognised]
-        for find in self.sources.values():
-            leaves.extend(find(normalized))
-        return parse(leaves, normalized.text, self.network) if leaves else []
+        return self._edges([normalize(text)], [[]])[0]
 
     def find(self, text: str | Normalized, context: Context | None = None) -> Found:
         """Mentions, exposed parts and refused spans of one text, in the order of the text."""
-        normalized = normalize(text) if isinstance(text, str) else text
         given = context or Context()
         context = given if given.tables is self.tables else replace(given, tables={**self.tables, **given.tables})
-        recognised = [e for r in self.recognizers for e in r.recognise(normalized, context)]
-        edges = self.edges(normalized, recognised)
+        return self.find_all([normalize(text) if isinstance(text, str) else text], [context])[0]
+
+    def find_all(self, texts: Sequence[Normalized], contexts: Sequence[Context]) -> list[Found]:
+        """The same for several texts, a step for all of them and then the next."""
+        recognised: list[list[Edge]] = [[] for _ in texts]
+        for recognizer in self.recognizers:
+            for text, context, some in zip(texts, contexts, recognised, strict=True):
+                some.extend(recognizer.recognise(text, context))
+        every = self._edges(texts, recognised)
+        return [self._found(*one) for one in zip(texts, contexts, recognised, every, strict=True)]
+
+    def _edges(self, texts: Sequence[Normalized], recognised: Sequence[list[Edge]]) -> list[list[Edge]]:
+        """Every part found in each text, leaves and recognised edges included."""
+        leaves = [[*self.matcher.find(text), *some] for text, some in zip(texts, recognised, strict=True)]
+        for find in self.sources.values():
+            for text, some in zip(texts, leaves, strict=True):
+                some.extend(find(text))
+        network = self.network
+        return [parse(some, text.text, network) if some else [] for text, some in zip(texts, leaves, strict=True)]
+
+    def _found(self, normalized: Normalized, context: Context, recognised: list[Edge], edges: list[Edge]) -> Found:
         mentions, refused, taken = _select(edges, normalized, context)
         exact = {(m.start, m.end) for m in mentions}
         parts = self._parts(edges, recognised, normalized, taken, exact)

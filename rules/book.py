@@ -11,10 +11,10 @@ from typing import Protocol
 
 import re2
 
-from ..extractors.scan import Extraction
+from ..extractors.scan import Extraction, Spoken
 from ..extractors.vocabulary import VocabularyFile
 from ..extractors.words import Signs
-from ..model import Scan, SlotTraits, Spoken
+from ..model import Scan, SlotTraits
 from .capture_file import CaptureFile, phrase_pattern
 from .gates import Gated
 from .identity import NameWords, name_words

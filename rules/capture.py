@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ..extractors.assertion import assertion_of
-from ..model import Act, Adjustment, Candidate, Mention, Scan, Spoken
+from ..extractors.scan import Spoken
+from ..model import Act, Adjustment, Candidate, Mention, Scan
 from ..values import MoneyValue, NumberValue
 from .acts import act_of, bounded, patch_of, pointing
 from .adjust import Step, label_of_step, step_candidate, step_of, unnumbered

@@ -13,9 +13,10 @@ from typing import Any, Literal
 import re2
 from pydantic import Field, field_validator, model_validator
 
+from ..extractors.scan import Spoken
 from ..extractors.text import normalize
 from ..extractors.words import Signs, unreadable
-from ..model import CueKind, Scan, Speaker, Spoken
+from ..model import CueKind, Scan, Speaker
 from ..rulefile import Language, Model, Refused, RuleFile
 from ..values import VALUE_TYPES
 

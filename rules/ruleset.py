@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..extractors.cues import CueFile
 from ..extractors.grammar import GrammarFile
 from ..extractors.vocabulary import ADDITION, VocabularyFile
-from ..model import Scan, Spoken
+from ..model import Scan
 from ..rulefile import Problem, RuleError, RuleFile
 from .cache import checking
 from .capture_file import CaptureFile
@@ -23,7 +23,7 @@ from .policy import PolicyFile, TableRow, table_of
 from .slots import SlotFile
 
 if TYPE_CHECKING:
-    from ..extractors.scan import Extraction
+    from ..extractors.scan import Extraction, Spoken
     from .yamltext import YamlText
 
 T = TypeVar("T", bound=RuleFile)

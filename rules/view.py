@@ -8,8 +8,9 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ..extractors.scan import Spoken
 from ..extractors.text import Normalized, normalize
-from ..model import Cue, Mention, Scan, Spoken
+from ..model import Cue, Mention, Scan
 from ..values import TimeValue, Value
 
 _MARK = re.compile(r"[;。!?\n…]|(?<!\d),|,(?!\d)|\.{2,}|(?<!\d):|:(?!\d)|\.(?=\s|$)| -{1,2} |--")

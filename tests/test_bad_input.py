@@ -183,14 +183,14 @@ def test_observe_does_every_good_line_and_tells_every_bad_one(tmp_path: Path) ->
 
 def test_a_fault_of_our_own_costs_only_the_turn_that_trips_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Memory.open(tmp_path / "m.db", ner=False) as one:
-        scan = Memory.scan
+        hear = Memory.hear
 
-        def tripping(self: Memory, incoming: Any) -> Any:
-            if incoming.text == "trip":
+        def tripping(self: Memory, turns: Any) -> Any:
+            if any(incoming.text == "trip" for incoming in turns):
                 raise ZeroDivisionError("boom")
-            return scan(self, incoming)
+            return hear(self, turns)
 
-        monkeypatch.setattr(Memory, "scan", tripping)
+        monkeypatch.setattr(Memory, "hear", tripping)
         file = tmp_path / "in.jsonl"
         file.write_bytes(many(3) + line("trip", turn_id="bad") + b"\n" + line(turn_id="last"))
         assert batch.observe_lines(str(file), one) == 1

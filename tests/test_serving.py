@@ -270,15 +270,15 @@ def test_a_promotion_between_scan_and_lock_decides_the_turn(
     memory: Memory, house: House, wager: Ruleset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     releasing.publish(house, DEED, wager, CLEAN)
-    scan, promoted = memory.scan, []
+    hear, promoted = memory.hear, []
 
-    def slow(incoming: Any) -> Any:
-        found = scan(incoming)
+    def slow(turns: Any) -> Any:
+        heard = hear(turns)
         if not promoted:
             promoted.append(releasing.promote(house, DEED, "stable", OPEN))
-        return found
+        return heard
 
-    monkeypatch.setattr(memory, "scan", slow)
+    monkeypatch.setattr(memory, "hear", slow)
     decision = bet(memory, "client-1", "t-1").decisions[0]
     assert (decision.slot, decision.ruleset) == ("budget", wager.digest)
 
