@@ -17,7 +17,7 @@ from .recognizer import RECOGNIZERS, Recognizer
 from .text import Normalized, normalize
 from .vocabulary import VocabularyFile, with_additions
 
-__all__ = ["Extraction", "language_of", "scan"]
+__all__ = ["Extraction", "Spoken", "language_of", "scan", "scan_all"]
 
 # Importing these registers recognisers, and the functions, finishers and built-in leaves that grammar files name.
 REGISTERED = (numbers, money, dates, addresses, contacts, entities, identifiers)

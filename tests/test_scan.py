@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recordari.extractors.scan import Extraction, language_of, scan
+from recordari.extractors.scan import Extraction, language_of, scan, scan_all
+from recordari.intake import read_turn
 from recordari.model import Scan
 from recordari.rules.load import load
 
@@ -82,6 +83,14 @@ def test_a_vocabulary_can_be_asked_for_by_its_id() -> None:
 def test_the_same_text_always_gives_the_same_scan() -> None:
     text = "甲方应于2026年6月30日前支付人民币伍万元整（¥50,000），at least 20% by Friday"
     assert len({read(text).model_dump_json() for _ in range(3)}) == 1
+
+
+@pytest.mark.parametrize("bunch", [1, 60, 10_000])
+def test_turns_scanned_together_give_what_each_gives_alone(bunch: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recordari.extractors.scan.BUNCH", bunch)
+    said = ["预算80万 4月5号截止", ".", "No, it isn't $30.", "see you next Friday at 5pm for $30", "預算80萬，不是60萬"]
+    turns = [read_turn({"text": text, "at": NOW.isoformat(), "timezone": "Asia/Shanghai"}, 100) for text in said]
+    assert scan_all(turns, extraction()) == [read(turn.text) for turn in turns]
 
 
 @pytest.mark.parametrize(
