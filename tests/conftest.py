@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from forgettable import house
 
 import recordari
 from recordari.extractors import scan
@@ -128,3 +129,9 @@ def memory(place: str, ruleset: Ruleset) -> Iterator[Memory]:
     """A memory over each kind of store, without name models."""
     with Memory.open(place, ruleset=ruleset, ner=False) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def own_rules(tmp_path_factory: pytest.TempPathFactory) -> Ruleset:
+    """The shipped rules and those of a house that forgets much."""
+    return house(tmp_path_factory.mktemp("rules") / "house")

@@ -1,14 +1,14 @@
 """The eraser that test_erasing_crash.py kills: says a conversation, erases it, and so on, telling what it has done.
 
-It forks once per line "ROUND" on standard input, so that rules are loaded once for all rounds. Prints "pid N" of each
-child, then "said C" and "erased C" after each commit.
+A line on standard input is a round (see forking.py). Prints "said C" and "erased C" after each commit.
 """
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
+
+from forking import serve
 
 from recordari.memory import Memory
 from recordari.rules.load import load
@@ -38,18 +38,7 @@ def main() -> None:
             warm.observe(text.format(n=1), said_at="2026-03-18T10:00:00+08:00")
     Memory.open(path, ruleset=ruleset, ner=False).close()
     settings = Settings()
-    gc.freeze()
-    os.write(1, b"ready\n")
-    for line in sys.stdin:
-        pid = os.fork()
-        if pid == 0:
-            try:
-                child(path, int(line), ruleset, settings)
-            finally:
-                os._exit(1)
-        os.write(1, f"pid {pid}\n".encode())
-        os.waitpid(pid, 0)
-        os.write(1, b"gone\n")
+    serve(lambda round_: child(path, int(round_), ruleset, settings))
 
 
 if __name__ == "__main__":

@@ -1,16 +1,17 @@
 """The forgetter that test_forgetting_crash.py kills: forgets a few items at a time until nothing is due.
 
-It forks once per line "DAY" on standard input, so that rules are loaded once for all rounds. Prints "pid N" of each
-child, "did A D" after each step (archived, deleted), "done" when nothing is left, and "gone" when the child is gone.
+A line on standard input is a day (see forking.py). Prints "did A D" after each step (archived, deleted), "done" when
+nothing is left.
 """
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from datetime import datetime
 from pathlib import Path
+
+from forking import serve
 
 from recordari.memory import Memory
 from recordari.rules.load import load
@@ -36,18 +37,7 @@ def main() -> None:
     ruleset = load([Path(rules)])
     Memory.open(path, ruleset=ruleset, ner=False).close()
     settings = Settings()
-    gc.freeze()
-    os.write(1, b"ready\n")
-    for line in sys.stdin:
-        pid = os.fork()
-        if pid == 0:
-            try:
-                child(path, line.strip(), ruleset, settings)
-            finally:
-                os._exit(1)
-        os.write(1, f"pid {pid}\n".encode())
-        os.waitpid(pid, 0)
-        os.write(1, b"gone\n")
+    serve(lambda day: child(path, day, ruleset, settings))
 
 
 if __name__ == "__main__":

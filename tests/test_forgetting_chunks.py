@@ -2,49 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
-import pytest
+from forgettable import ACTOR, SAID, at
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recordari.memory import Memory
-from recordari.rules.load import load
 from recordari.rules.ruleset import Ruleset
-
-ACTOR = "ines"
-RULES = """\
-id: forgetting.core
-version: 9
-kind: forgetting
-title: {en: House, zh: 内部}
-owner: records
-rationale: House rules.
-ends:
-  - {type: state, after: session, silence: P1D}
-  - {slot: event, after: P30D}
-  - {slot: preference, after: P90D}
-budget: {items: 4, bytes: 100000}
-keep: {importance: 2, use: 1, age: 1, use_halves: P90D, age_halves: P1Y}
-grace: {client-record-7y: P30D}
-"""
-SAID = (
-    "The ticket status is open.", "The hearing is on April 6, 2026.", "I prefer window seats.", "营销预算8万元。",
-    "研发预算5万元。", "差旅预算2万元。", "The late fee is $50.", "The rent is $2,000 until June 1, 2025.",
-)  # fmt: skip
-
-
-def at(day: str) -> datetime:
-    return datetime.fromisoformat(f"{day}T00:00:00+00:00")
-
-
-@pytest.fixture(scope="module")
-def own_rules(tmp_path_factory: pytest.TempPathFactory) -> Ruleset:
-    folder = tmp_path_factory.mktemp("rules")
-    (folder / "forgetting.core.yaml").write_text(RULES, encoding="utf-8")
-    return load([folder])
-
 
 TALK = st.lists(
     st.tuples(st.integers(0, len(SAID) - 1), st.integers(0, 500), st.sampled_from(["a", "b"])), min_size=1, max_size=14
