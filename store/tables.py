@@ -27,7 +27,7 @@ _NAMES = {
 METADATA = MetaData(naming_convention=_NAMES)
 
 WORDS = Text().with_variant(Text(collation="C"), "postgresql")
-VECTOR = LargeBinary().with_variant(ARRAY(REAL), "postgresql")  # float16, little-endian; an array where there is one
+VECTOR = LargeBinary().with_variant(ARRAY(REAL), "postgresql")  # a byte a number; an array where there is one
 NUMBER = BigInteger().with_variant(Integer(), "sqlite")
 
 

@@ -1,14 +1,15 @@
 """Vectors of items: one row an item in a table of both back ends, and the exact distances to a question's.
 
-The rows of an entity are compared in the database where it can (pgvector), else here: nothing depends on an extension,
-and nothing approximates. They are kept in half precision, which moves a cosine by some hundred-thousandths: so four
-rows of 384 numbers lie on a page of SQLite, and those of an entity side by side; twice as long, each would lie on a
-page of its own somewhere in the file.
+The rows of an entity are compared in the database where it can (sqlite-vec, pgvector), else here: nothing depends on an
+extension, and nothing approximates. Only a vector's direction counts, so its numbers are kept as whole ones from -127
+to 127, the largest at an end: that moves a cosine by less than a thousandth, and lets the rows of an entity lie side by
+side on a few pages of SQLite; as floats each would lie on a page of its own somewhere in the file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, func, literal_column, select, text
@@ -34,11 +35,16 @@ _MODELS = Statement(
     select(VECTORS.c.model, func.count()).where(VECTORS.c.namespace == bindparam("namespace")).group_by(VECTORS.c.model)
 )
 _FROM = "FROM item_vectors WHERE namespace = :namespace AND model = :model"
-# The same product by the extension. A distance is 0 where two vectors are alike.
-_PRODUCT = "1 - (CAST(vector AS vector) <=> CAST(CAST(:asked AS real[]) AS vector))"
-_BY_PGVECTOR, _BY_PGVECTOR_OF = (
-    Statement(text(f"SELECT ordinal, {_PRODUCT} {_FROM}{whose}")) for whose in ("", " AND entity = :entity")
-)
+# The same product by the extension of a back end. A distance is 0 where two vectors are alike.
+_PRODUCTS = {
+    "sqlite": "1 - vec_distance_cosine(vec_int8(vector), vec_int8(:asked))",
+    "postgresql": "1 - (CAST(vector AS vector) <=> CAST(CAST(:asked AS real[]) AS vector))",
+}
+_BY_EXTENSION = {
+    (name, whose): Statement(text(f"SELECT ordinal, {product} {_FROM}{' AND entity = :entity' if whose else ''}"))
+    for name, product in _PRODUCTS.items()
+    for whose in (True, False)
+}
 _PGVECTOR = Statement(text("SELECT to_regtype('vector') IS NOT NULL"))
 _TOLD = "recordari_vectors"  # kept with a connection: whether its database can compare vectors
 
@@ -88,10 +94,10 @@ def nearest(
     if entity is not None:
         given["entity"] = column(entity)
     if extension(connection):
-        statement = _BY_PGVECTOR_OF if entity is not None else _BY_PGVECTOR
+        statement = _BY_EXTENSION[connection.dialect.name, entity is not None]
         # An error ends a transaction of PostgreSQL; what else is asked in this one must go on.
-        with connection.begin_nested():
-            rows = statement.all(connection, **given, asked=[float(number) for number in asked])
+        with connection.begin_nested() if connection.dialect.name == "postgresql" else nullcontext():
+            rows = statement.all(connection, **given, asked=stored(asked, connection.dialect.name != "sqlite"))
         found = [(ordinal, float(cosine)) for ordinal, cosine in rows]
     else:
         found = scanned((_READ_OF if entity is not None else _READ).all(connection, **given), asked)
@@ -99,34 +105,58 @@ def nearest(
 
 
 def extension(connection: Connection) -> bool:
-    """Whether the database of a connection compares vectors itself: pgvector is looked for once."""
+    """Whether the database of a connection compares vectors itself: asked once, by loading sqlite-vec or by looking for
+    pgvector."""
     told = connection.info.get(_TOLD)
     if told is None:
-        found = connection.dialect.name == "postgresql" and _PGVECTOR.all(connection) == [(True,)]
+        found = _load(connection) if connection.dialect.name == "sqlite" else _PGVECTOR.all(connection) == [(True,)]
         told = connection.info[_TOLD] = found
     return bool(told)
 
 
+def _load(connection: Connection) -> bool:
+    """sqlite-vec into this connection; False where it is not installed or the SQLite of this Python loads nothing."""
+    driver: Any = connection.connection.dbapi_connection
+    try:
+        import sqlite_vec
+
+        driver.enable_load_extension(True)
+        try:
+            sqlite_vec.load(driver)
+        finally:
+            driver.enable_load_extension(False)
+    except Exception:  # whatever keeps it from loading, the scan gives the same answer
+        return False
+    return True
+
+
 def scanned(rows: Sequence[Any], asked: Sequence[float]) -> list[tuple[int, float]]:
-    """The same, computed here."""
+    """The same, computed here. ValueError for rows of another length."""
     if not rows:
         return []
     import numpy
 
-    if isinstance(rows[0][1], bytes | memoryview):
-        kept = numpy.frombuffer(b"".join(vector for _, vector in rows), dtype="<f2").reshape(len(rows), -1)
-        vectors = kept.astype("<f4")
+    kept = [vector for _, vector in rows]
+    if any(len(vector) != len(asked) for vector in kept):
+        raise ValueError("some are of another length than the question's")
+    if isinstance(kept[0], bytes | memoryview):
+        vectors = numpy.frombuffer(b"".join(kept), dtype="i1").reshape(len(kept), -1).astype("<f4")
     else:
-        vectors = numpy.array([vector for _, vector in rows], dtype="<f4")
-    wanted = numpy.asarray(asked, dtype="<f4")
-    # Half precision leaves a length of nearly 1.
+        vectors = numpy.array(kept, dtype="<f4")
+    wanted = _whole(asked).astype("<f4")
     cosines = vectors @ wanted / (numpy.linalg.norm(vectors, axis=1) * numpy.linalg.norm(wanted))
     return [(ordinal, float(cosine)) for (ordinal, _), cosine in zip(rows, cosines, strict=True)]
 
 
 def stored(vector: Sequence[float], plain: bool) -> Any:
-    """Float16, little-endian; a list of the same numbers where the back end has arrays."""
+    """A byte a number; a list of the same numbers where the back end has arrays."""
+    numbers = _whole(vector)
+    return [float(each) for each in numbers] if plain else numbers.tobytes()
+
+
+def _whole(vector: Sequence[float]) -> Any:
+    """The direction of a vector in whole numbers from -127 to 127."""
     import numpy
 
-    numbers = numpy.asarray(vector, dtype="<f2")
-    return [float(each) for each in numbers] if plain else numbers.tobytes()
+    numbers = numpy.asarray(vector, dtype="<f8")
+    return numpy.rint(numbers * (127 / numpy.abs(numbers).max())).astype("i1")

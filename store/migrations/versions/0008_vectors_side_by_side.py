@@ -1,7 +1,8 @@
-"""Vectors in half precision, those of an entity side by side; indexes that spare an erasure the reading of all rows."""
+"""Vectors of a byte a number, those of an entity side by side; indexes that spare an erasure a reading of all rows."""
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable
 
@@ -30,14 +31,14 @@ def upgrade() -> None:
         postgresql_where=where,
     )  # fmt: skip
     op.create_index(op.f("ix_turns_namespace_principal"), "turns", ["namespace", "principal"])
-    _written_anew(halved, with_rowid=False)
+    _written_anew(whole, with_rowid=False)
 
 
 def downgrade() -> None:
-    """Take the indexes away and write the vectors as they were, as far as half precision tells."""
+    """Take the indexes away and write the vectors as they were, as far as whole numbers tell."""
     op.drop_index(op.f("ix_turns_namespace_principal"), "turns")
     op.drop_index("ix_decisions_asking", "decisions")
-    _written_anew(doubled, with_rowid=True)
+    _written_anew(floats, with_rowid=True)
 
 
 def _written_anew(change: Callable[[bytes], bytes], *, with_rowid: bool) -> None:
@@ -67,19 +68,19 @@ def _written_anew(change: Callable[[bytes], bytes], *, with_rowid: bool) -> None
         op.drop_table("former")
 
 
-def halved(vector: bytes) -> bytes:
-    """Numbers of 32 bits in 16; what is no row of numbers stays as it is, for a rebuild to mend."""
-    return _as(vector, "f", "e")
-
-
-def doubled(vector: bytes) -> bytes:
-    """Numbers of 16 bits in 32."""
-    return _as(vector, "e", "f")
-
-
-def _as(vector: bytes, before: str, after: str) -> bytes:
+def whole(vector: bytes) -> bytes:
+    """The direction of floats of 32 bits in whole numbers of 8; what is no row of such stays as it is, for a rebuild to
+    mend."""
     try:
-        count = len(vector) // struct.calcsize(before)
-        return struct.pack(f"<{count}{after}", *struct.unpack(f"<{count}{before}", vector))
-    except (struct.error, OverflowError):
+        numbers = struct.unpack(f"<{len(vector) // 4}f", vector)
+        most = max(map(abs, numbers))
+        return struct.pack(f"{len(numbers)}b", *(round(number * (127 / most)) for number in numbers))
+    except (struct.error, ArithmeticError, ValueError):
         return vector
+
+
+def floats(vector: bytes) -> bytes:
+    """Whole numbers as floats of 32 bits, of length 1."""
+    numbers = struct.unpack(f"{len(vector)}b", vector)
+    length = math.hypot(*numbers) or 1.0
+    return struct.pack(f"<{len(numbers)}f", *(number / length for number in numbers))
