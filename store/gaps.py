@@ -56,8 +56,9 @@ def _gaps(file: int) -> Iterator[tuple[int, int]]:
         raise Unclear("no SQLite file")
     (size,) = struct.unpack_from(">H", head, 16)
     size, whole = 1 << 16 if size == 1 else size, os.fstat(file).st_size
-    if size < 512 or size & (size - 1) or whole % size or head[52:56] != bytes(4):
-        raise Unclear("no file of pages of one size, without automatic vacuum")
+    # Bytes kept back at the end of a page may hold a checksum over all of it.
+    if size < 512 or size & (size - 1) or whole % size or head[52:56] != bytes(4) or head[20]:
+        raise Unclear("no file of pages of one size, without automatic vacuum or bytes kept back")
     if whole // size >= _MOST_PAGES:
         raise Unclear("too many pages")
     at = 0
@@ -75,7 +76,7 @@ def _gaps(file: int) -> Iterator[tuple[int, int]]:
             cells, first = struct.unpack_from(">HH", data, begins + 3)
             low = begins + (12 if kind in _INTERIOR else 8) + 2 * cells
             high = page + (first or 1 << 16)
-            if not low <= high <= page + size - head[20]:
+            if not low <= high <= page + size:
                 raise Unclear(f"page {(at + page) // size + 1} has no cells where it says")
             if data[low:high] == _EMPTY[: high - low]:
                 continue
