@@ -10,7 +10,7 @@ StoreError
 ├── Full               disk or quota is full; nothing of the transaction was kept
 ├── Busy               another writer holds the place for longer than the timeout
 ├── Damaged            the file or an index of it is broken
-├── Unstorable         a name has a character that no database keeps
+├── Unstorable         a name is not UTF-8, or has NUL in it
 ├── TurnConflict       a known turn_id arrives with other content
 └── Stale              an edit rests on a version that has been changed meanwhile
 """
@@ -70,7 +70,7 @@ class Unstorable(StoreError):
     """A name has NUL or half of a surrogate pair in it: nothing is stored under such a one."""
 
     def __init__(self, place: str) -> None:
-        super().__init__(place, "a name or an id has a character that no database keeps", "Correct or leave it out")
+        super().__init__(place, "a name or an id is not UTF-8, or has NUL in it: no database keeps it", "Correct it")
 
 
 class TurnConflict(StoreError):
