@@ -19,6 +19,9 @@ from recordari.memory import Memory
 from recordari.rules.load import build, load
 from recordari.rules.ruleset import Ruleset
 
+# Hundreds of tests start the real command; without its bytecode each would compile all of it again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 
 @pytest.fixture(scope="session")
 def new_postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
