@@ -155,7 +155,7 @@ def _rows(table: str, patterns: Sequence[_Pattern], entities: int) -> Iterator[l
     that are kept in the order of their key, in that order."""
     for each in patterns:
         assert len({len(each.rows[table]) for each in patterns}) == 1, f"patterns differ in {table}"
-    clustered = table in {"search_texts"}
+    clustered = table in {"search_texts", "item_vectors"}
     count = len(patterns[0].rows[table])
     order = (
         ((at, entity) for entity in range(entities) for at in range(count))

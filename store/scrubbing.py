@@ -27,6 +27,19 @@ TABLES = (
     "item_vectors",
     "turn_terms", "turn_texts", "turn_vectors", "traces", "trace_hits", "relations",
 )  # fmt: skip
+# Statements that drop the statistics of tables of which nothing is left: ANALYZE leaves those as they were, and a
+# column that is given the type it has loses them.
+_STALE = """
+SELECT format('ALTER TABLE %%I.%%I ALTER COLUMN %%I TYPE %%s', s.schemaname, s.tablename, s.attname,
+  format_type(a.atttypid, a.atttypmod) || coalesce(' COLLATE ' || quote_ident(l.collname), ''))
+FROM pg_stats s
+JOIN pg_class c ON c.oid = format('%%I.%%I', s.schemaname, s.tablename)::regclass
+JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = s.attname
+LEFT JOIN pg_collation l ON l.oid = a.attcollation AND l.collname <> 'default'
+WHERE s.schemaname = current_schema AND s.tablename = ANY(%s) AND c.reltuples = 0
+"""
+# Whether this user may write the statistics of the server anew.
+_OWNED = "SELECT pg_has_role(datdba, 'USAGE') FROM pg_database WHERE datname = current_database()"
 
 
 class Copy(Protocol):
@@ -123,14 +136,24 @@ def _overwritten(path: str) -> bool:
 
 
 def _postgresql(engine: Engine) -> bool:
-    """VACUUM FULL writes tables and indexes to new files; ANALYZE lets go of values kept as statistics. The log of the
-    server keeps old pages until its segments are used again: nothing here reaches those, nor replicas and backups."""
+    """VACUUM FULL writes tables and indexes to new files; ANALYZE lets go of values kept as statistics, whose own table
+    is then written anew as well. The log of the server keeps old pages until its segments are used again: nothing here
+    reaches those, nor replicas and backups."""
     raw = engine.raw_connection()
     driver: Any = raw.driver_connection
     try:
         driver.autocommit = True  # VACUUM runs in no transaction
         driver.execute(f"SET lock_timeout = {PATIENCE}")
         driver.execute(f"VACUUM (FULL, ANALYZE) {', '.join(TABLES)}")
+        for (forget,) in driver.execute(_STALE, [list(TABLES)]).fetchall():
+            driver.execute(forget)
+        if driver.execute(_OWNED).fetchone()[0]:
+            driver.execute("VACUUM FULL pg_catalog.pg_statistic")
+        else:
+            LOG.warning(
+                "old statistics of PostgreSQL may quote what was erased until the server vacuums them: the user of "
+                "Recordari does not own the database. Its owner runs VACUUM FULL pg_statistic"
+            )
         with contextlib.suppress(Exception):  # only who may; the server does it by itself within minutes
             driver.execute("CHECKPOINT")
     finally:

@@ -386,6 +386,12 @@ def test_postgresql_keeps_erased_words_in_its_write_ahead_log_alone(
             folder = Path(str(tx.connection.exec_driver_sql("SHOW data_directory").scalar()))
             own = tx.connection.exec_driver_sql("SELECT oid FROM pg_database WHERE datname = current_database()")
             base = folder / "base" / str(own.scalar())  # other tests' databases say the same words
+            tx.connection.exec_driver_sql("ANALYZE")  # as the server does by itself after a while
+            kept = tx.connection.exec_driver_sql(
+                "SELECT count(*) FROM pg_stats WHERE most_common_vals::text LIKE %s", (f"%{CLIENT}%",)
+            )
+            assert kept.scalar()
+        with memory.store.reading(memory.namespace) as tx:
             tx.connection.exec_driver_sql("CHECKPOINT")
         assert found_in(base, CLIENT)
         memory.erase(entity=CLIENT, ground=GROUND, actor=ACTOR)
