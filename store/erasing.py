@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, and_, bindparam, case, delete, func, insert, or_, select, text, update
+from sqlalchemy import ColumnElement, Table, and_, bindparam, case, delete, func, insert, select, text, update
 
 from ..model import MemoryItem
 from . import relations, search, traces, transcript, vectors
@@ -22,7 +22,7 @@ from .reading import Reading
 from .scrubbing import SCRUB
 from .standing import standing
 from .statements import Statement
-from .tables import ASKING, DECISIONS, ITEMS, OUTBOX, PRIVATE, PROPOSALS, TURNS, WISHES, stamp, storable
+from .tables import ASKING, DECISIONS, ITEMS, OUTBOX, PRIVATE, PROPOSALS, TURNS, WISHES, column, stamp, storable
 from .talk import WORDINGS
 from .writing import Writing
 
@@ -125,12 +125,10 @@ def items_of(tx: Reading, turns: Iterable[str]) -> set[str]:
 
 
 def turns_about(tx: Reading, entity: str) -> set[str]:
-    """Turns in which something was decided about an entity, remembered or not."""
-    said = {json.dumps(entity, ensure_ascii=ascii_only) for ascii_only in (True, False)}
-    # All bodies are looked through, without the folding of letters and the wildcards that LIKE takes its time for.
-    place = func.instr if tx.connection.dialect.name == "sqlite" else func.strpos
-    named = or_(*(place(DECISIONS.c.body, f'"entity":{each}') > 0 for each in sorted(said) if storable(each)))
-    query = select(DECISIONS.c.turn_id, DECISIONS.c.body).where(_mine(DECISIONS, tx), named)
+    """Turns with somebody else in which something was decided about an entity, remembered or not."""
+    query = select(DECISIONS.c.turn_id, DECISIONS.c.body).where(
+        _mine(DECISIONS, tx), DECISIONS.c.about == column(entity)
+    )
     return {turn for turn, body in tx.connection.execute(query) if json.loads(body).get("entity") == entity}
 
 
@@ -254,8 +252,8 @@ class _Gathering:
         """Decisions that wrote, changed, confirmed or named one of the items."""
         found: dict[tuple[str, int], Any] = {}
         query = select(*_DECISION).where(_mine(DECISIONS, self.tx))
-        for column in (DECISIONS.c.item, DECISIONS.c.target):
-            for row in self._rows(query, column, self._gone):
+        for named in (DECISIONS.c.item, DECISIONS.c.target):
+            for row in self._rows(query, named, self._gone):
                 found[(row.turn_id, row.ordinal)] = row
         wrote = query.join(
             ITEMS,
@@ -400,7 +398,8 @@ def destroy(tx: Writing, plan: Plan, *, decided_by: int, now: datetime) -> None:
         at = and_(_mine(DECISIONS, tx), DECISIONS.c.turn_id == turn, DECISIONS.c.ordinal == ordinal)
         fields = json.loads(connection.execute(select(DECISIONS.c.body).where(at)).scalar_one())
         body = _json({name: value for name, value in fields.items() if name not in lost})
-        connection.execute(update(DECISIONS).where(at).values(body=body))
+        unnamed = {"about": None} if "entity" in lost else {}
+        connection.execute(update(DECISIONS).where(at).values(body=body, **unnamed))
     for some in _pages(plan.wishes):
         connection.execute(delete(WISHES).where(_mine(WISHES, tx), WISHES.c.seq.in_(some)))
     traces.remove(connection, mine, plan.traces)

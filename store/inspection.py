@@ -41,6 +41,7 @@ from .tables import (
     RULESETS,
     RUNTIMES,
     TURNS,
+    about,
     stamp,
 )
 
@@ -142,6 +143,9 @@ class Inspection(Reading):
             if known:
                 pairs = (("conversation", "of_conversation"), ("speaker", "of_speaker"), ("turn", "of_ordinal"))
                 wrong += tuple(f"column {name} differs from its turn" for name, of in pairs if row[name] != row[of])
+                entity = fields.get("entity") if fields is not None else None
+                if isinstance(entity, str | None) and row["about"] != about(entity, row["of_principal"]):
+                    wrong += ("column about differs",)
             turn = self._turn(row) if known and row["ordinal"] == 0 else None
             seq = row["seq"] if isinstance(row["seq"], int) else None
             yield KeptDecision(seq, row["turn_id"], row["ordinal"], fields, known, turn, wrong)

@@ -16,7 +16,7 @@ from sqlmodel import Field, SQLModel
 
 # Schema versions, oldest first: the alembic revisions under migrations/versions. The last one is what this code
 # writes. A fresh database gets it at once; alembic is imported only to upgrade an older one.
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")
 
 _NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -56,6 +56,11 @@ def storable(key: str) -> bool:
 def column(words: str) -> str:
     """Words of a text in a column, for look-up only: what not every back end keeps is marked; a body keeps it."""
     return _UNSTORABLE.sub("\ufffd", words)
+
+
+def about(entity: str | None, principal: str | None) -> str | None:
+    """What the column of that name says of a decision about ``entity`` in a turn with ``principal``."""
+    return column(entity) if entity and entity != principal else None
 
 
 class Row(SQLModel):
@@ -163,6 +168,7 @@ class DecisionRow(Row, table=True):
         _partial("ix_decisions_item", "namespace", "item", where="item IS NOT NULL"),
         _partial("ix_decisions_target", "namespace", "target", where="target IS NOT NULL"),
         _partial("ix_decisions_asking", "namespace", "turn_id", "ordinal", where=ASKING),
+        _partial("ix_decisions_about", "namespace", "about", where="about IS NOT NULL"),
     )  # fmt: skip
     namespace: str = _key()
     turn_id: str = _key()
@@ -176,6 +182,7 @@ class DecisionRow(Row, table=True):
     item: str | None = _words(default=None)
     target: str | None = _words(default=None)
     body: str = _words()
+    about: str | None = _words(default=None)  # the entity, where it is another than the one the turn was with
 
 
 class ProposalRow(Row, table=True):

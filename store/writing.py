@@ -28,7 +28,7 @@ from .outbox import REINDEX
 from .reading import Reading
 from .relations import EdgeOf
 from .statements import Columns, Insert, Statement
-from .tables import DECISIONS, ITEMS, OUTBOX, PROPOSALS, RULESETS, RUNTIMES, TURNS, WISHES, stamp, storable
+from .tables import DECISIONS, ITEMS, OUTBOX, PROPOSALS, RULESETS, RUNTIMES, TURNS, WISHES, about, stamp, storable
 
 if TYPE_CHECKING:
     from .transaction import Head, Transaction
@@ -151,6 +151,7 @@ class Writing(Reading):
                 decision.item,
                 decision.target,
                 decision_body(decision),
+                about(decision.entity, turn.entity),
             )
             for at, decision in enumerate(decisions)
         ]

@@ -213,8 +213,9 @@ def test_terms_of_an_older_store_become_those_of_a_new_one(tmp_path: Path) -> No
         raw.execute("UPDATE alembic_version SET version_num = '0005'")
         raw.execute("DROP TABLE item_vectors")
         raw.execute("DROP TABLE turn_vectors")
-        for each in ("ix_items_place", "ix_decisions_asking", "ix_turns_namespace_principal"):
+        for each in ("ix_items_place", "ix_decisions_asking", "ix_turns_namespace_principal", "ix_decisions_about"):
             raw.execute(f"DROP INDEX {each}")
+        raw.execute("ALTER TABLE decisions DROP COLUMN about")
         raw.execute("CREATE INDEX ix_items_namespace_entity_slot ON items (namespace, entity, slot)")
         raw.commit()
         assert sorted(raw.execute("SELECT * FROM search_terms")) != new[0]
@@ -255,3 +256,23 @@ def test_vectors_of_an_older_store_are_kept_as_whole_numbers_side_by_side(tmp_pa
 
 
 _PAIRS = "length(term) = 2 AND term >= '一' AND term < '龦'"
+
+
+def test_an_older_store_comes_to_know_whom_its_decisions_are_about(tmp_path: Path) -> None:
+    from alembic import command
+
+    from recordari.memory import Memory
+
+    path = tmp_path / "old.db"
+    with Memory.open(path, ner=False) as memory:
+        memory.observe("张伟的电话是13800000001", said_at="2026-03-18T10:00:00+08:00", entity="Ann Lee")
+        memory.observe("My phone number is 13800000002.", said_at="2026-03-18T10:01:00+08:00", entity="Ann Lee")
+    with create_engine(f"sqlite:///{path}").begin() as connection:
+        command.downgrade(alembic_config(connection), "0008")
+    with Memory.open(path, ner=False) as memory:
+        with memory.store.reading() as tx:
+            named = tx.connection.exec_driver_sql("SELECT DISTINCT about FROM decisions WHERE about IS NOT NULL").all()
+            assert [tuple(row) for row in named] == [("张伟",)]
+        assert memory.verify().ok
+        assert memory.erase(entity="张伟", ground="request", actor="Ms Chen").turns == ("default:0",)
+    assert "张伟".encode() not in path.read_bytes()
