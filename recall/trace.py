@@ -18,13 +18,12 @@ from typing import Any
 
 from ..store import traces
 from ..store.engine import Store
-from ..store.erasing import items_of, items_where, turns_about, turns_where
+from ..store.erasing import items_of, items_where, turns_about, turns_of_items, turns_where
 from ..store.errors import CannotOpen, ReadOnly
 from ..store.reading import Reading
 from ..store.traces import Period, Target, Trace
 from .context import Context
 from .rank import Recalled
-from .transcript import turns_of_item
 
 _WAIT = 0.05  # seconds that a recall waits for whoever is writing; what is not written waits for the next
 _WAITING = 100  # traces; older ones are given up
@@ -121,13 +120,14 @@ def hidden(tx: Reading) -> frozenset[int]:
             continue
         entity = each.target if each.on == "entity" else None
         if each.on == "item":
-            items, turns = {each.target}, set(turns_of_item(tx, each.target))
+            items, turns = {each.target}, turns_of_items(tx, [each.target])
         elif entity is not None:
             items = items_where(tx, entity=entity)
             turns = turns_where(tx, principal=entity) | turns_about(tx, entity)
         else:
             turns = turns_where(tx, conversation=each.target)
             items = items_of(tx, turns)
+            turns |= turns_of_items(tx, items)
         words = {word for item in items for one in tx.versions(item) for word in (one.surface, one.canonical)}
         found.update(traces.naming(tx.connection, tx.namespace, items=items, turns=turns, words=words, entity=entity))
     return frozenset(found)

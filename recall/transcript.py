@@ -3,14 +3,14 @@ decided that it is true, or still is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..model import Turn
 from ..store import transcript as said
 from ..store.engine import Store
-from ..store.erasing import turns_about
+from ..store.erasing import items_of, suggesting, turns_about, turns_of_items, turns_where
 from ..store.reading import Reading
 from ..store.search import weighted
 from .question import Asked, QuestionBook
@@ -172,27 +172,25 @@ def _within(tx: Reading, asked: Asked, filters: Filters) -> said.Within:
         principal=filters.entity, since=since, before=before, until=asked.at,
         not_principals=frozenset(each.target for each in tx.restrictions if each.on == "entity" and each.target),
         not_conversations=frozenset(each.target for each in tx.restrictions if each.on == "conversation"),
-        not_turns=frozenset(_restricted(tx)),
+        not_turns=restricted_turns(tx),
         slots=filters.slots,
     )  # fmt: skip
 
 
-def _restricted(tx: Reading) -> Iterable[str]:
-    """Turns that say something of a restricted item, or of a restricted entity that is not their principal."""
+def restricted_turns(tx: Reading) -> frozenset[str]:
+    """Turns that say something of a restricted item or of one from a restricted conversation, wherever they were said,
+    or of a restricted entity that is not their principal."""
+    found: set[str] = set()
     for each in tx.restrictions:
         if each.on == "item":
-            yield from turns_of_item(tx, each.target)
-        elif each.on == "entity" and each.target:
-            yield from turns_about(tx, each.target)
-
-
-def turns_of_item(tx: Reading, item_id: str) -> Iterable[str]:
-    """Turns in which an item was said, changed or named."""
-    for decision in tx.decisions_touching(item_id):
-        yield decision.turn_id
-    for item in tx.versions(item_id):
-        yield item.turn_id
-        yield from (one.turn_id for one in item.evidence or ())
+            found |= turns_of_items(tx, [each.target])
+        elif each.on == "conversation":
+            there = turns_where(tx, conversation=each.target)
+            found |= turns_of_items(tx, items_of(tx, there)) - there  # those themselves are known by their conversation
+        elif each.target:
+            about = turns_about(tx, each.target)
+            found |= about | suggesting(tx, about)
+    return frozenset(found)
 
 
 # ---------------------------------------------------------------- embedding

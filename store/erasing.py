@@ -37,6 +37,19 @@ _VERSIONS = Statement(
         ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.item_id == bindparam("item")
     )
 )
+_SAID = Statement(
+    select(ITEMS.c.written_by, ITEMS.c.body).where(
+        ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.item_id == bindparam("item")
+    )
+)
+_NAMED = tuple(
+    Statement(
+        select(DECISIONS.c.turn_id)
+        .where(DECISIONS.c.namespace == bindparam("namespace"))
+        .where(of == bindparam("item"))
+    )
+    for of in (DECISIONS.c.item, DECISIONS.c.target)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +145,31 @@ def turns_about(tx: Reading, entity: str) -> set[str]:
     return {turn for turn, body in tx.connection.execute(query) if json.loads(body).get("entity") == entity}
 
 
+def turns_of_items(tx: Reading, items: Iterable[str]) -> set[str]:
+    """Turns in which items were said, said again, changed or named, and those that had suggested them: the turns whose
+    words go with the items."""
+    wanted = sorted(set(items))
+    found = {turn for named in _NAMED for (turn,) in named.each(tx.connection, "item", wanted, namespace=tx.namespace)}
+    for written_by, body in _SAID.each(tx.connection, "item", wanted, namespace=tx.namespace):
+        fields = json.loads(body)
+        found.update((written_by, fields["turn_id"], *(each["turn_id"] for each in fields.get("evidence") or ())))
+    return found | suggesting(tx, found)
+
+
+def suggesting(tx: Reading, turns: set[str]) -> set[str]:
+    """Turns whose suggestions were answered in one of these, always in the same conversation."""
+    talks: set[str] = set()
+    for some in _pages(turns):
+        query = select(TURNS.c.conversation).where(_mine(TURNS, tx), TURNS.c.turn_id.in_(some))
+        talks.update(tx.connection.execute(query.distinct()).scalars())
+    found: set[str] = set()
+    for some in _pages(talks):
+        made = select(PROPOSALS.c.turn_id, PROPOSALS.c.answered_by).where(_mine(PROPOSALS, tx))
+        rows = tx.connection.execute(made.where(PROPOSALS.c.conversation.in_(some)))
+        found.update(turn for turn, by in rows if by in turns)
+    return found
+
+
 def due_items(
     tx: Reading, slots: Iterable[str], before: datetime, limit: int, held: Callable[[MemoryItem], bool]
 ) -> list[str]:  # fmt: skip
@@ -217,7 +255,7 @@ class _Gathering:
         touching = self._touching()
         if texts:
             turns |= sources | {turn for turn, *_ in touching}
-            turns |= self._answered(turns)
+            turns |= suggesting(tx, turns)
         self._decisions(touching, turns)
         self._written()
         self._turns(turns, names)
@@ -317,13 +355,6 @@ class _Gathering:
     def _suggestions(self, column: ColumnElement[Any], turns: Iterable[str]) -> list[Any]:
         query = select(PROPOSALS.c.turn_id, PROPOSALS.c.number, PROPOSALS.c.answered_by)
         return list(self._rows(query.where(_mine(PROPOSALS, self.tx)), column, turns))
-
-    def _answered(self, turns: set[str]) -> set[str]:
-        """Turns whose suggestions were answered in one of these, always in the same conversation."""
-        query = select(TURNS.c.conversation).where(_mine(TURNS, self.tx))
-        talks = {talk for (talk,) in self._rows(query, TURNS.c.turn_id, turns)}
-        made = select(PROPOSALS.c.turn_id, PROPOSALS.c.answered_by).where(_mine(PROPOSALS, self.tx))
-        return {turn for turn, by in self._rows(made, PROPOSALS.c.conversation, talks) if by in turns}
 
     def _turns(self, turns: set[str], names: set[str]) -> None:
         """Texts that are still there, what commits to them, suggestions made in them, and names that are there."""

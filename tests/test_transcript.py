@@ -181,6 +181,21 @@ def test_what_is_restricted_is_not_shown_and_comes_back_when_it_is_lifted(
     assert "The legal budget is $60,000." in found(memory, "legal budget")
 
 
+def test_what_says_a_restricted_thing_elsewhere_or_suggested_it_is_not_shown_either(memory: Memory) -> None:
+    tell(memory, "预算5万元")
+    tell(memory, "预算是5万元", "预算表在抽屉里", conversation="d")
+    number = memory.restrict("conversation", "c", ground="gdpr-18", actor="dpo")
+    assert found(memory, "预算") == ["预算表在抽屉里"]
+    memory.release("restrict", number, ground="settled", actor="dpo")
+    assert set(found(memory, "预算")) == {"预算5万元", "预算是5万元", "预算表在抽屉里"}
+
+    tell(memory, "要不租金定8千元？", conversation="e", speaker="assistant")
+    tell(memory, "可以", "租金的发票在哪", conversation="e")
+    (rent,) = (item for item in memory.items(as_of=AT) if item.turn_id == "e:1")
+    memory.restrict("item", rent.id, ground="gdpr-18", actor="dpo")
+    assert found(memory, "租金") == ["租金的发票在哪"]
+
+
 # ---------------------------------------------------------------- erasing
 def test_erasing_takes_the_turn_out_of_the_index(memory: Memory) -> None:
     tell(memory, "My name is Odo Quill.", "The parrot is called Zebulon.")
