@@ -12,6 +12,7 @@ from ..extractors.words import joined, lazy
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _TOKEN = re.compile(r"[\u3400-\u9fff]+|[A-Za-z0-9][A-Za-z0-9_&+-]*(?:'[a-z]+)?")
+_PARTICLES = re.compile(r"[的之]{2,}")  # nothing is left of them in a key
 _SPACES = re.compile(r"\s\s+|[^\S ]")
 _EDGE = " \t\n,;:.!?。、\"'()（）《》「」-~#@/"
 # Words that never tell two labels apart; a last "a" stays ("Option A").
@@ -88,7 +89,8 @@ def _tokens(label: str) -> tuple[str, ...]:
 
 def _article(following: list[str]) -> bool:
     """True for an "a" that is no name: "Option A" ends with it, A合同 goes on in Chinese."""
-    return bool(following) and not is_han(following[0])
+    after = next((word for word in following if not _PARTICLES.fullmatch(word)), None)
+    return after is not None and not is_han(after)
 
 
 _LONGEST_REMEMBERED = 200  # characters: labels, never whole turns

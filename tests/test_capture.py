@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recordari.extractors.scan import scan
@@ -94,6 +94,7 @@ def test_now_dates_nothing() -> None:
 
 
 @given(st.text(alphabet="abcde 的费款预算中文AB", max_size=20))
+@example("A的的A")
 def test_the_key_of_a_label_is_its_own_key(label: str) -> None:
     assert key(key(label)) == key(label)
 
