@@ -273,17 +273,18 @@ def _turn(turn: Turn) -> bytes:
 
 def _state(talk: Talk) -> bytes:
     told = list(talk.told.values())
-    return _json([*talk.head, talk.acts, talk.plain, told, talk.for_now, talk.summaries, talk.worded])
+    return _json([*talk.head, talk.acts, talk.plain, told, talk.for_now, talk.summaries, talk.worded, talk.principals])
 
 
 def _read(kept: bytes) -> Talk:
-    (version, rows, acts, plain, told, for_now, summaries, worded), said = json.loads(kept)
+    (version, rows, acts, plain, told, for_now, summaries, worded, principals), said = json.loads(kept)
     return Talk(
         Head(version, rows), acts, plain,
         tuple(Turn.model_validate({**fields, "text": text}) for _, fields, text in said),
         {each[0]: _told(each) for each in told},
         tuple(ForNow(each[0], datetime.fromisoformat(each[1]), *each[2:]) for each in for_now),
         summaries, Worded(worded[0], tuple(worded[1]), worded[2]) if worded is not None else None,
+        tuple(principals),
     )  # fmt: skip
 
 

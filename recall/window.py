@@ -9,8 +9,9 @@ from ..llm_polish.template import render
 from ..model import Turn
 from ..store.reading import Reading
 from ..store.talk import ForNow, Talk, Told, carry_on, head_of, last_act, read_talk
-from .question import QuestionBook
+from .question import QuestionBook, QuestionError
 from .shelves import InProcess, Shelf
+from .transcript import restricted_turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +81,7 @@ class Windows:
         now = look.at if look.at is not None else max(datetime.now(UTC), *(turn.said_at for turn in talk.turns))
         turns = talk.turns
         if look.minutes is not None:
-            since = now - timedelta(minutes=look.minutes)
-            turns = tuple(turn for turn in turns if since <= turn.said_at <= now)
+            turns = tuple(turn for turn in turns if _within(turn.said_at, now, look.minutes))
         if look.minutes is None or look.turns is not None:
             count = look.turns if look.turns is not None else int(book.number("window_turns", 10))
             turns = turns[-count:] if count > 0 else ()
@@ -117,7 +117,8 @@ class Windows:
         talk = carry_on(tx, known, conversation, kept, head) if known is not None else None
         after = known.turns[-1].ordinal if known is not None and talk is not None else -1
         if talk is None:
-            talk = read_talk(tx, conversation, kept, head, acts)
+            unseen = restricted_turns(tx) if tx.restrictions else frozenset()
+            talk = read_talk(tx, conversation, kept, head, acts, unseen)
         self._near.put(secret, conversation, talk)
         if self._shared is not None:
             self._shared.put(secret, conversation, talk, after)
@@ -136,6 +137,10 @@ class Look:
     minutes: float | None = None
     at: datetime | None = None
 
+    def __post_init__(self) -> None:
+        if self.minutes is not None and not self.minutes >= 0:  # NaN is not, either
+            raise QuestionError(f"minutes {self.minutes}: a window reaches back 0 minutes or more. Give such a number")
+
     def window(self, tx: Reading) -> Window:
         """The window as it stands."""
         return self.windows.shown(tx, self)[0]
@@ -144,6 +149,11 @@ class Look:
         """What its summary tells of, and how an LLM worded just that."""
         window, left = self.windows.shown(tx, self)
         return left, window.worded
+
+
+def _within(moment: datetime, now: datetime, minutes: float) -> bool:
+    """Whether a moment lies within so many minutes, of which there may be more than the calendar has."""
+    return 0 <= (now - moment).total_seconds() <= minutes * 60
 
 
 def _left(talk: Talk, first: int, at: datetime) -> list[Told]:
@@ -165,7 +175,8 @@ def _for_now(talk: Talk, book: QuestionBook, at: datetime, lasts: timedelta) -> 
     standing: dict[tuple[str, ...], ForNow] = {}
     for each in talk.for_now:
         # What has a label (the language, the currency) takes the place of what had it; other wishes stand side by side.
-        many = not each.qualifier and book.ruleset.slots[each.slot].cardinality == "many"
+        slot = book.ruleset.slots.get(each.slot)
+        many = not each.qualifier and (slot is None or slot.cardinality == "many")
         place = (each.entity, each.slot, each.qualifier, *([each.value] if many else []))
         standing.pop(place, None)
         if not each.over and at - lasts <= each.said_at <= at:
@@ -180,7 +191,9 @@ def _worded(said: ForNow, book: QuestionBook) -> str:
     from ..extractors.scan import language_of
 
     language = language_of(said.value)
-    slot = book.ruleset.slots[said.slot]
+    slot = book.ruleset.slots.get(said.slot)
+    if slot is None:  # said under other rules than those of today, which have no words for it
+        return said.value
     fields = {
         "entity": said.entity, "qualifier": book.ruleset.label(said.qualifier, language), "value": said.value,
         "said_at": said.said_at.date().isoformat(),

@@ -6,6 +6,7 @@ Read at once, or carried on from an earlier reading by what was written since: t
 from __future__ import annotations
 
 import json
+from collections.abc import Container
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
@@ -17,7 +18,7 @@ from .codec import read_item, read_turn
 from .items import is_void
 from .reading import Reading
 from .statements import Statement
-from .tables import ACTS, DECISIONS, ITEMS, NAMESPACES, TURNS, unstamp
+from .tables import ACTS, DECISIONS, ITEMS, NAMESPACES, TURNS, column, unstamp
 
 SESSION = "session_only"
 """Reason of a decision about what holds for its conversation and is not remembered."""
@@ -70,8 +71,13 @@ _ITEMS_SINCE = Statement(
     .where(ITEMS.c.principal == bindparam("principal"))
     .order_by(ITEMS.c.row)
 )
+_PRINCIPALS = Statement(
+    select(TURNS.c.principal)
+    .where(TURNS.c.namespace == bindparam("namespace"), TURNS.c.conversation == bindparam("conversation"))
+    .distinct()
+)
 _SESSION = Statement(
-    select(DECISIONS.c.turn_id, TURNS.c.said_at, DECISIONS.c.body)
+    select(DECISIONS.c.turn_id, TURNS.c.principal, TURNS.c.said_at, DECISIONS.c.body)
     .where(DECISIONS.c.namespace == bindparam("namespace"), DECISIONS.c.conversation == bindparam("conversation"))
     .where(DECISIONS.c.turn > bindparam("after"), DECISIONS.c.reason == literal_column(f"'{SESSION}'"))
     .where(*(TURNS.c[name] == DECISIONS.c[name] for name in ("namespace", "turn_id")))
@@ -139,6 +145,7 @@ class Talk:
     for_now: tuple[ForNow, ...] = ()
     summaries: int = -1  # number of the last summary by an LLM in the namespace
     worded: Worded | None = None  # the last one of this conversation, while all that it tells of stands
+    principals: tuple[str, ...] = ()  # all with whom anything was said in it, those of turns that are not kept too
 
 
 def head_of(tx: Reading) -> tuple[Head, bytes]:
@@ -163,21 +170,33 @@ def conversations(tx: Reading, count: int, only: str | None = None) -> list[str]
     return list(tx.connection.execute(query).scalars())
 
 
-def read_talk(tx: Reading, conversation: str, kept: int, head: Head, acts: int) -> Talk:
-    """A conversation as it stands, from the tables; what is restricted is not in it."""
+def read_talk(
+    tx: Reading, conversation: str, kept: int, head: Head, acts: int, unseen: Container[str] = frozenset()
+) -> Talk:
+    """A conversation as it stands, from the tables; what is restricted is not in it, nor are the ``unseen`` turns."""
     asked = {"namespace": tx.namespace, "conversation": conversation}
-    rows = _LAST.all(tx.connection, **asked, count=kept)
     hidden = {(each.on, each.target) for each in tx.restrictions}
+    if ("conversation", conversation) in hidden:
+        return Talk(head, acts, False)
+    rows = _LAST.all(tx.connection, **asked, count=kept)
     turns = [read_turn(body, text) for body, text in reversed(rows)]
-    shown = [t for t in turns if not hidden & {("entity", t.entity), ("conversation", t.conversation)}]
+    shown = tuple(t for t in turns if ("entity", t.entity) not in hidden and t.turn_id not in unseen)
+    every = sorted(principal for (principal,) in _PRINCIPALS.all(tx.connection, **asked))
+    principals = tuple(each for each in every if ("entity", each) not in hidden)
     told: dict[str, Told] = {}
-    for principal in dict.fromkeys(turn.entity for turn in shown):
+    for principal in principals:
         found = _ITEMS.all(tx.connection, namespace=tx.namespace, principal=principal)
         _take(told, found, conversation)
     for item in [each for each in told if hidden and _restricted(tx, each)]:
         del told[item]
-    later = [_for_now(*row) for row in _SESSION.all(tx.connection, **asked, after=-1)] if shown else []
-    talk = Talk(head, acts, not hidden, tuple(shown), told, tuple(filter(None, later)))
+    later = (
+        _for_now(turn_id, said_at, body)
+        for turn_id, principal, said_at, body in _SESSION.all(tx.connection, **asked, after=-1)
+        if principal in principals and turn_id not in unseen
+    )
+    talk = Talk(
+        head, acts, not hidden, shown, told, tuple(each for each in later if each is not None), principals=principals
+    )  # fmt: skip
     return _with_summary(tx, talk, conversation)
 
 
@@ -187,18 +206,17 @@ def carry_on(tx: Reading, talk: Talk, conversation: str, kept: int, head: Head) 
         return None
     asked = {"namespace": tx.namespace, "conversation": conversation, "after": talk.turns[-1].ordinal}
     new = [read_turn(body, text) for body, text in _SINCE.all(tx.connection, **asked)]
-    principals = dict.fromkeys(turn.entity for turn in talk.turns)
-    if any(turn.entity not in principals for turn in new):
+    if any(column(turn.entity) not in talk.principals for turn in new):
         return None
     told, for_now = talk.told, talk.for_now
     if head.rows > talk.head.rows:
         told = dict(told)
-        for principal in principals:
+        for principal in talk.principals:
             since = {"namespace": tx.namespace, "principal": principal, "row": talk.head.rows}
             _take(told, _ITEMS_SINCE.all(tx.connection, **since), conversation)
     if new:
-        later = (_for_now(*row) for row in _SESSION.all(tx.connection, **asked))
-        for_now = (*for_now, *filter(None, later))
+        later = (_for_now(turn, at, body) for turn, _, at, body in _SESSION.all(tx.connection, **asked))
+        for_now = (*for_now, *(each for each in later if each is not None))
     more = replace(talk, head=head, turns=(*talk.turns, *new)[-kept:], told=told, for_now=for_now)
     return _with_summary(tx, more, conversation)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from recordari.memory import Memory
 from recordari.model import Turn
+from recordari.recall.question import QuestionError
 from recordari.recall.window import Window
 
 START = datetime.fromisoformat("2026-03-18T10:00:00+08:00")
@@ -211,3 +213,64 @@ def test_a_later_wish_for_the_conversation_takes_the_place_of_an_earlier_one(
 def test_a_fact_beside_such_a_wish_is_remembered(memory: Memory, said: str, remembered: str) -> None:
     talk(memory, [said])
     assert [item.canonical for item in memory.items(as_of=minute(5))] == [remembered]
+
+
+# ---------------------------------------------------------------- several principals, restrictions, odd bounds
+def test_what_somebody_said_before_the_turns_that_are_kept_is_summed_up_as_it_stands(memory: Memory) -> None:
+    """Forty turns are kept; those of the first principal are not among them any more."""
+    talk(memory, ["预算5万元", "房租3000元"], entity="a")
+    memory.window("c-1")
+    talk(memory, ["嗯"] * 41, first=2, entity="b")
+    for _ in range(2):
+        sentences = [each.sentence for each in memory.window("c-1").summary]
+        assert ["5万元" in sentences[0], "3000元" in sentences[1], len(sentences)] == [True, True, 2]
+        memory.__dict__.pop("_windows", None)
+    talk(memory, ["预算改成8万元"], conversation="c-2", first=50, entity="a")
+    for _ in range(2):
+        assert ["3000元" in each.sentence for each in memory.window("c-1").summary] == [True]
+        memory.__dict__.pop("_windows", None)
+
+
+def test_a_turn_that_says_what_is_restricted_is_not_in_the_window(memory: Memory) -> None:
+    talk(memory, ["预算5万元", "房租3000元"])
+    talk(memory, ["预算是5万元", "你好"], conversation="c-2", first=5)
+    (budget,) = memory.items(slot="budget")
+    number = memory.restrict("item", budget.id, ground="gdpr-18-1-a", actor="officer")
+    assert said(memory.window("c-1").turns) == ["房租3000元"]
+    assert said(memory.window("c-2").turns) == ["你好"]
+    memory.release("restrict", number, ground="settled", actor="officer")
+    number = memory.restrict("conversation", "c-1", ground="gdpr-18-1-a", actor="officer")
+    assert said(memory.window("c-2").turns) == ["你好"]
+    memory.release("restrict", number, ground="settled", actor="officer")
+    assert said(memory.window("c-2").turns) == ["预算是5万元", "你好"]
+
+
+def test_what_somebody_restricted_wished_for_a_conversation_is_not_shown(memory: Memory) -> None:
+    talk(memory, ["本次对话请用英文"], entity="a")
+    talk(memory, ["本次对话按美元算"], entity="b", first=1)
+    both = noted(memory, minute(2))
+    assert len(both) == 2
+    number = memory.restrict("entity", "a", ground="gdpr-18-1-a", actor="officer")
+    assert noted(memory, minute(2)) == both[1:]
+    memory.release("restrict", number, ground="settled", actor="officer")
+    assert noted(memory, minute(2)) == both
+
+
+@pytest.mark.parametrize("minutes", [float("nan"), -1.0, float("-inf")])
+def test_minutes_that_are_none_are_refused(memory: Memory, minutes: float) -> None:
+    talk(memory, ["预算5万元"])
+    with pytest.raises(QuestionError, match="0 minutes or more"):
+        memory.window("c-1", minutes=minutes)
+
+
+@pytest.mark.parametrize(("minutes", "turns"), [(float("inf"), 2), (1e300, 2), (1e10, 2), (0.0, 1), (0.5, 1)])
+def test_more_minutes_than_the_calendar_has_are_all_there_are(memory: Memory, minutes: float, turns: int) -> None:
+    talk(memory, ["预算5万元", "你好"])
+    assert len(memory.window("c-1", minutes=minutes, at=minute(1)).turns) == turns
+
+
+def test_a_wish_under_a_slot_that_the_rules_do_not_have_any_more_is_shown_as_it_was_said(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "m.db", ner=False) as memory:
+        talk(memory, ["本次对话请用英文"])
+    with Memory.open(tmp_path / "m.db", ner=False, packs=False) as memory:
+        assert [each.sentence for each in memory.window("c-1", at=minute(1)).for_now] == ["用英文"]
