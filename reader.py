@@ -286,12 +286,15 @@ class Reader:
 
         conversation = asked.pop("window", None)
         answer = self.answer(question, **asked, traced=False)
-        against = contradicted_by(turn if turn is not None else question, answer, trial)
-        with self.store.reading(self.namespace) as tx:
-            decided = deciders(tx.connection, tx.namespace, [hit.item.id for hit in answer.hits])
         # A window is of the present: it says nothing of what was true or known at another time.
         present = answer.asked.as_of is None and answer.asked.known_at is None
-        window = self.window(conversation, at=asked.get("at")) if conversation is not None and present else None
+        with self.store.reading(self.namespace) as tx:
+            decided = deciders(tx.connection, tx.namespace, [hit.item.id for hit in answer.hits])
+            look = self._look(conversation, at=asked.get("at")) if conversation is not None and present else None
+            window = look.window(tx) if look is not None else None
+            summed = [tx.item(each.item) for each in window.summary] if window is not None else []
+        shown = [*(hit.item for hit in answer.hits), *(each for each in summed if each is not None)]
+        against = contradicted_by(turn if turn is not None else question, shown, answer.asked.now, trial)
         context = assemble(
             answer, book_of(self.ruleset), budget, contradicted=against, decisions=decided,
             count=count or count_tokens, window=window,

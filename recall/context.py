@@ -8,11 +8,12 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from ..extractors.text import normalize
 from ..model import Decision, Known, MemoryItem, Turn
-from .question import QuestionBook
+from .question import QuestionBook, QuestionError
 from .rank import Filters, Hit, Recalled
 
 if TYPE_CHECKING:
@@ -92,9 +93,17 @@ def assemble(
     ``contradicted`` are ids of items that the current turn contradicts; ``count`` counts the tokens of a text. What
     left a ``window``, and what holds for its conversation alone, stands above, as far as the budget goes.
     """
+    count = _checked(count)
     say = _Say(book, answer.asked.language)
     against = frozenset(contradicted)
     left_out = [_left(hit.item, "contradicts") for hit in answer.hits if hit.item.id in against]
+    if window is not None:
+        named = {each.item for each in left_out}
+        left_out += [
+            LeftOut(each.item, each.slot, each.qualifier, "contradicts")
+            for each in window.summary
+            if each.item in against - named and _allowed(each, answer.filters, book)
+        ]
     rest = [hit for hit in answer.hits if hit.item.id not in against]
     least = book.number("context_share", 0.4) * max((hit.similarity for hit in rest), default=0.0)
     note = say.contradicted(left_out)
@@ -122,6 +131,18 @@ def assemble(
     turns = [hit.turn for hit in answer.turns if hit.turn.turn_id not in silent]
     text, said = _with_transcript(text, turns[: int(book.number("turn.shown", 5))], say, budget, count)
     return Context(text, count(text) if text else 0, budget, lines, tuple(left_out), answer, said, recent)
+
+
+def _checked(count: Counter) -> Counter:
+    """A counter whose answers are held against a budget: what is no number, or below 0, would fit into any."""
+
+    def counted(text: str) -> int:
+        tokens = count(text)
+        if not tokens >= 0:
+            raise QuestionError(f"the counter gave {tokens!r} tokens for a text. Give one that counts from 0")
+        return tokens
+
+    return counted
 
 
 def _with_window(
@@ -178,12 +199,9 @@ def _with_transcript(
 Trial = Callable[[Sequence[Turn], Known], tuple[tuple[Decision, ...], tuple[MemoryItem, ...]]]
 
 
-def contradicted_by(turn: str, answer: Recalled, trial: Trial) -> frozenset[str]:
-    """Ids of hits that no longer held if the turn were remembered: the pipeline decides it, and nothing is stored."""
-    if not answer.hits:
-        return frozenset()
-    now = answer.asked.now
-    items = tuple(hit.item for hit in answer.hits if hit.item.status in {"current", "scheduled"})
+def contradicted_by(turn: str, items: Iterable[MemoryItem], now: datetime, trial: Trial) -> frozenset[str]:
+    """Ids of items that no longer held if the turn were remembered: the pipeline decides it, and nothing is stored."""
+    items = tuple({each.id: each for each in items if each.status in {"current", "scheduled"}}.values())
     gone: set[str] = set()
     for entity in dict.fromkeys(item.entity for item in items):
         said = Turn(turn_id="context", text=turn, said_at=now, received_at=now, entity=entity, conversation="context")

@@ -200,5 +200,7 @@ def _targets(answer: Recalled, context: Context | None) -> Iterator[Target]:
             yield Target("item", key.rpartition("/")[0], injected=True)
         if line.turn_id is not None:
             yield Target("turn", line.turn_id)
+    for out in context.left_out if context is not None else ():
+        yield Target("item", out.item)
     for hit in answer.proposed:
         yield Target("item", hit.item.id)

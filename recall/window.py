@@ -24,6 +24,7 @@ class Summed:
     version: int
     entity: str
     slot: str
+    qualifier: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,7 @@ def _left(talk: Talk, first: int, at: datetime) -> list[Told]:
 
 
 def _summed(told: Told) -> Summed:
-    return Summed(told.sentence, told.item, told.turn_id, told.version, told.entity, told.slot)
+    return Summed(told.sentence, told.item, told.turn_id, told.version, told.entity, told.slot, told.qualifier)
 
 
 def _place(told: Told) -> tuple[int, int, str, str]:

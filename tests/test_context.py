@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from recordari.memory import Memory
 from recordari.recall.context import _Say, assemble, count_tokens, quoted, visible
-from recordari.recall.question import book_of
+from recordari.recall.question import QuestionError, book_of
 from recordari.recall.rank import Recalled
 from recordari.rules.ruleset import Ruleset
 from recordari.service.cli import app
@@ -396,3 +396,23 @@ def test_the_command_takes_the_window_of_a_conversation(tmp_path: Path, ruleset:
     assert "用英文" in run("--window", "c-1")
     assert json.loads(run("--window", "c-1", "--json"))["window"][0]["turn_id"] == "c-1:0"
     assert "用英文" not in run()
+
+
+def test_what_was_just_said_otherwise_is_left_out_of_the_window_though_no_question_finds_it(chatted: Memory) -> None:
+    ask = partial(chatted.context, "how much is the filing fee", at=NOW, window="c-1", top=1)
+    assert any("audit fee" in line.text for line in ask().recent)
+    assert ask().left_out == ()
+    context = ask(turn="The audit fee is now $900.")
+    assert not any("audit fee" in line.text for line in context.recent)
+    assert [(each.slot, each.qualifier, each.why) for each in context.left_out] == [
+        ("amount", "audit fee", "contradicts")
+    ]
+    assert "audit fee" in context.text  # named as left out, without its value
+    assert "$340" not in context.text
+
+
+@pytest.mark.parametrize("tokens", [float("nan"), -1])
+def test_a_counter_that_counts_nothing_is_refused(talked: Memory, tokens: float) -> None:
+    with pytest.raises(QuestionError, match="counter"):
+        talked.context("市场预算", at=NOW, budget=5, count=lambda text: tokens)  # type: ignore[arg-type,return-value]
+    assert talked.context("市场预算", at=NOW, budget=5, count=lambda text: 0).lines
