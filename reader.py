@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .recall.vectors import Embedder
     from .recall.window import Look, Window, Windows
     from .store.derived import Compared, Difference
+    from .store.reading import Reading
     from .store.traces import Counted, Hits, Trace, Unit
 
 
@@ -143,6 +144,7 @@ class Reader:
             raise QuestionError(told)
         given, then, top = moment_of(at, "at"), moment_of(as_of, "as_of"), max(top, 0)
         with self.store.reading(self.namespace) as tx:
+            erased = self._erased(tx) if traced else None
             # A clock that is slow makes nothing unsaid.
             last = None if given is not None else newest(tx.connection, tx.namespace)
             now = given if given is not None else max(filter(None, (datetime.now(UTC), last)))
@@ -159,7 +161,7 @@ class Reader:
             if transcript:
                 found = with_turns(tx, found, book, filters, top, self.embedder)
         if traced:
-            self._trace(found)
+            self._trace(found, erased=erased)
         return found
 
     def related(
@@ -285,6 +287,8 @@ class Reader:
         from .store.lookup import deciders
 
         conversation = asked.pop("window", None)
+        with self.store.reading(self.namespace) as tx:
+            erased = self._erased(tx)
         answer = self.answer(question, **asked, traced=False)
         # A window is of the present: it says nothing of what was true or known at another time.
         present = answer.asked.as_of is None and answer.asked.known_at is None
@@ -299,7 +303,7 @@ class Reader:
             answer, book_of(self.ruleset), budget, contradicted=against, decisions=decided,
             count=count or count_tokens, window=window,
         )  # fmt: skip
-        self._trace(answer, context)
+        self._trace(answer, context, erased)
         return context
 
     # ------------------------------------------------------------ what was asked, and how it was answered
@@ -360,9 +364,15 @@ class Reader:
         with self.store.reading(self.namespace) as tx:
             return tuple(counts(tx.connection, tx.namespace, by=by, period=period, hidden=hidden(tx)))
 
-    def _trace(self, answer: Recalled, context: Context | None = None) -> None:
+    def _trace(self, answer: Recalled, context: Context | None = None, erased: int | None = None) -> None:
         if self.settings.trace:
-            self._tracer.keep(answer, context)
+            self._tracer.keep(answer, context, erased)
+
+    def _erased(self, tx: Reading) -> int | None:
+        """What a trace must know of the erasures before its question."""
+        from .recall.trace import last_erasure
+
+        return last_erasure(tx) if self.settings.trace else None
 
     @cached_property
     def _tracer(self) -> Tracer:

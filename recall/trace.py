@@ -37,6 +37,7 @@ class _Pending:
     found: int
     body: Mapping[str, Any]
     targets: tuple[Target, ...]
+    erased: int | None
 
 
 class Tracer:
@@ -51,9 +52,11 @@ class Tracer:
         self._given_up = False
         self._lock = threading.Lock()
 
-    def keep(self, answer: Recalled, context: Context | None = None) -> None:
+    def keep(self, answer: Recalled, context: Context | None = None, erased: int | None = None) -> None:
         """Trace an answer if it is one of the share: a matter of its question, the time it is asked at, and how many
-        were asked before it in this process, never of chance. Raises nothing."""
+        were asked before it in this process, never of chance. ``erased``: the last erasure before it was asked, by
+        ``last_erasure``; when another has come before the trace is written, the question may quote what that took, and
+        there is none. Raises nothing."""
         with self._lock:
             self._asked += 1
             key = f"{answer.asked.text}\x1f{answer.asked.now.isoformat()}\x1f{self._asked}"
@@ -64,7 +67,7 @@ class Tracer:
             found = sum(bool(each.keys() - {"vector", "beside"}) for each in routes)
             targets = tuple(_targets(answer, context))
             body = body_of(answer, context)
-            self._pending.append(_Pending(datetime.now(UTC), answer.filters.entity, found, body, targets))
+            self._pending.append(_Pending(datetime.now(UTC), answer.filters.entity, found, body, targets, erased))
             self._write()
 
     def close(self) -> None:
@@ -80,9 +83,10 @@ class Tracer:
         try:
             store = self._store()
             with store.writing(self.namespace) as tx:
+                erased = last_erasure(tx)
                 for each in self._pending:
-                    if traces.gone(tx.connection, tx.namespace, each.targets):
-                        continue  # erased since the answer was given: its trace would have gone with it
+                    if each.erased not in (None, erased) or traces.gone(tx.connection, tx.namespace, each.targets):
+                        continue  # erased since the question was asked: its trace would have gone with it
                     traces.write(tx.connection, tx.namespace, each.at, each.entity, each.found, each.body, each.targets)
             self._pending.clear()
         except (ReadOnly, CannotOpen) as wrong:  # nothing can be written here, now or later
@@ -97,6 +101,12 @@ class Tracer:
         if self._own is None:
             self._own = self._memory.again(busy_timeout=_WAIT)
         return self._own if self._own is not None else self._memory
+
+
+def last_erasure(tx: Reading) -> int:
+    """The number of the last record of an erasure, -1 for none."""
+    last = tx.log.latest("erase")
+    return -1 if last is None else last
 
 
 def shown(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -12,6 +13,7 @@ from recordari.memory import Memory
 from recordari.recall.question import QuestionError
 from recordari.rules.ruleset import Ruleset
 from recordari.settings import Settings
+from recordari.store.engine import Store
 from recordari.store.tables import TRACES
 
 AT = "2026-04-02T10:00:00+08:00"
@@ -104,3 +106,21 @@ def test_what_was_erased_while_a_trace_waited_leaves_none(memory: Memory, monkey
     assert memory.trace_counts()[0] == 0
     memory.recall("legal budget", entity="client", at=AT)
     assert memory.trace_counts()[0] == 1
+
+
+@pytest.mark.parametrize("question", ["who spoke of 60,000", "what does client owe"])
+def test_a_trace_that_waits_while_something_is_erased_is_given_up(
+    tmp_path: Path, ruleset: Ruleset, question: str
+) -> None:
+    """It found nothing, so that no item that it names is gone; but it may quote what is."""
+    place = tmp_path / "m.db"
+    with Memory.open(place, ruleset=ruleset, ner=False, settings=Settings(trace=1)) as memory:
+        tell(memory, "The legal budget is $60,000.")
+        for erases in (False, True):
+            with Store.open(place) as other, other.writing(memory.namespace):
+                memory.recall(question, at=AT, entity="client", slots=["deadline"])
+            if erases:
+                with Memory.open(place, ruleset=ruleset, ner=False) as eraser:
+                    eraser.erase(entity="client", **ACTOR)
+            memory.recall("who are you", at=AT)
+            assert (question in {each.body["question"] for each in memory.traces()}) is not erases
