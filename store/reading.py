@@ -28,7 +28,6 @@ _TURN = Statement(
         TURNS.c.namespace == bindparam("namespace"), TURNS.c.turn_id == bindparam("turn")
     )
 )
-_MORE = 100_000  # hits asked for where some may be restricted
 SHORTEST = 8  # characters of an id that may stand for it
 _HEX = re.compile("[0-9a-f]+")
 _SHOWN: frozenset[ItemStatus] = frozenset({"current", "scheduled", "held"})
@@ -290,11 +289,10 @@ class Reading:
         at: datetime | None = None,
     ) -> tuple[Hit, ...]:  # fmt: skip
         """Items whose text has the words of the question, best first; ``at``: what is true then or will be."""
-        # A restriction is rare: what it hides is asked for as well, and left out.
-        most = limit if not self.restrictions else limit + _MORE
-        found = search(self.connection, self.namespace, question, entity=entity, limit=most, history=history, at=at)
-        hidden = {hit.item.id for hit in found if any(each.covers(hit.item) for each in self.restrictions)}
-        return tuple(hit for hit in found if hit.item.id not in hidden)[:limit]
+        return search(
+            self.connection, self.namespace, question, entity=entity, limit=limit, history=history, at=at,
+            keep=lambda item: not any(each.covers(item) for each in self.restrictions),
+        )  # fmt: skip
 
     def ruleset(self, digest: str) -> Mapping[str, str] | None:
         """The sources of a rule set: file name → text."""

@@ -6,14 +6,17 @@ import unicodedata
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recordari.memory import Memory
 from recordari.model import Decision, MemoryItem, Outcome, Turn
+from recordari.rules.ruleset import Ruleset
 from recordari.store.engine import Store
-from recordari.store.search import Hit, index, search, terms, unindex
+from recordari.store.search import Hit, index, newest, search, terms, unindex
 from recordari.store.writing import Writing
 from recordari.values import TextValue
 
@@ -229,3 +232,24 @@ def test_what_is_not_kept_takes_no_place(store: Store) -> None:
     with store.reading("a") as tx:
         found = search(tx.connection, "a", "budget", limit=2, keep=lambda item: item.sentence.startswith("Of old"))
     assert [hit.item.sentence for hit in found] == ["Of old the budget was 4."]
+
+
+def test_what_is_restricted_takes_no_place_and_no_more_is_read_for_it(
+    place: str, ruleset: Ruleset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+
+    def counted(*given: Any, **named: Any) -> Any:
+        read.append(len(given[2]))
+        return newest(*given, **named)
+
+    monkeypatch.setattr("recordari.store.search.newest", counted)
+    with Memory.open(place, ruleset=ruleset, ner=False) as memory:
+        for number, label in enumerate(("legal", "travel", "audit", "training", "cleaning", "catering")):
+            said, talk = f"The {label} budget is $5,000.", "a" if number < 4 else "b"
+            memory.observe(said, said_at=NOW + timedelta(minutes=number), conversation=talk)
+        memory.restrict("conversation", "b", ground="gdpr-18", actor="dpo")
+        with memory.store.reading(memory.namespace) as tx:
+            found = tx.search("budget", limit=2)
+        assert [hit.item.qualifier for hit in found] == ["training", "audit"]
+        assert sum(read) == 4
