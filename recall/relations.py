@@ -17,7 +17,7 @@ from ..rules.ruleset import Ruleset
 from ..rules.slots import SlotRelation
 from ..store.lookup import deciders
 from ..store.reading import Reading
-from ..store.relations import Scope, Step, hidden_items, reach, steps_between, turns_of
+from ..store.relations import Scope, Step, reach, steps_between, turns_of
 from .question import QuestionError
 
 MOST_HOPS = 3
@@ -142,10 +142,9 @@ def related(
     unknown = sorted((wanted.relations or frozenset()) - set(book.relations))
     if unknown:
         raise QuestionError(f"no relation {unknown[0]!r}: one of {', '.join(sorted(book.relations))}")
-    hidden = hidden_items(tx.connection, tx.namespace, tx.restrictions) if tx.restrictions else frozenset()
     scope = Scope(
         at, wanted.relations or frozenset(book.relations), known_at, book.same, book.both, wanted.direction,
-        wanted.principal, hidden,
+        wanted.principal, tx.restrictions,
     )  # fmt: skip
     start = name_key(name, rule_book(book.ruleset).names)
     if not start:
@@ -184,10 +183,9 @@ def along(
     ``steps``: relation and direction of each (``out``: from subject to object). Of ``wanted`` count the principal,
     ``without``, and ``said``, which is about the last step.
     """
-    hidden = hidden_items(tx.connection, tx.namespace, tx.restrictions) if tx.restrictions else frozenset()
     scope = Scope(
         at, frozenset(relation for relation, _ in steps), known_at, book.same, book.both, None, wanted.principal,
-        hidden, tuple(steps),
+        tx.restrictions, tuple(steps),
     )  # fmt: skip
     start = name_key(name, rule_book(book.ruleset).names)
     most = int(book.number("most_names") or 1000)

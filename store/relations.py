@@ -17,7 +17,7 @@ from ..model import Decision, Edge, MemoryItem, Turn
 from .codec import read_decision, read_item, read_turn
 from .standing import Standing
 from .statements import Columns, Insert
-from .tables import DECISIONS, ITEMS, RELATIONS, TURNS, stamp
+from .tables import DECISIONS, RELATIONS, TURNS, column, stamp
 
 EdgeOf = Callable[[MemoryItem, str], Edge | None]
 Add = Callable[[Insert, Sequence[Columns]], None]
@@ -37,7 +37,7 @@ class Scope:
     both: frozenset[str] = frozenset()  # relations that hold both ways, those among them
     direction: str | None = None  # out: along the others, in: against them, None: either
     principal: str | None = None  # only what conversations with this one gave
-    hidden: frozenset[str] = frozenset()  # items that may not be answered
+    restrictions: tuple[Standing, ...] = ()  # what may not be answered
     steps: tuple[tuple[str, str], ...] = ()  # relation and direction of the first step, the second …; none: any
 
 
@@ -130,14 +130,6 @@ def turns_of(connection: Connection, namespace: str, turn_ids: Iterable[str]) ->
     }
 
 
-def hidden_items(connection: Connection, namespace: str, restrictions: Iterable[Standing]) -> frozenset[str]:
-    """Items of the graph that a restriction is on."""
-    mine = select(RELATIONS.c.item_id).where(RELATIONS.c.namespace == namespace)
-    query = select(ITEMS.c.body).where(ITEMS.c.namespace == namespace, ITEMS.c.version == 1, ITEMS.c.item_id.in_(mine))
-    items = map(read_item, connection.execute(query).scalars())
-    return frozenset(item.id for item in items if any(each.covers(item) for each in restrictions))
-
-
 # ---------------------------------------------------------------- walking it
 _STANDS = """
     i.namespace = r.namespace AND i.item_id = r.item_id AND i.status <> 'held'
@@ -145,6 +137,16 @@ _STANDS = """
     AND r.recorded_at <= :known_at AND i.written_at <= :known_at
     AND (i.replaced_at IS NULL OR i.replaced_at > :known_at)
 """
+# Restrictions are few and may hide any number of items: each is held against the item at hand.
+_HIDDEN = {
+    "item": " AND r.item_id NOT IN :hidden_item",
+    "entity": " AND i.entity NOT IN :hidden_entity",
+    "conversation": """ AND NOT EXISTS (
+        SELECT 1 FROM items f JOIN turns t ON t.namespace = f.namespace AND t.turn_id = f.written_by
+        WHERE f.namespace = i.namespace AND f.item_id = i.item_id AND f.version = 1
+        AND t.conversation IN :hidden_conversation
+    )""",
+}
 _FOREVER = "9999"  # later than any time of a column
 
 
@@ -165,10 +167,12 @@ def _conditions(scope: Scope) -> tuple[str, dict[str, Any], list[Any]]:
     if scope.principal is not None:
         said += " AND i.principal = :principal"
         values["principal"] = scope.principal
-    if scope.hidden:
-        said += " AND r.item_id NOT IN :hidden"
-        values["hidden"] = sorted(scope.hidden)
-        lists.append(bindparam("hidden", expanding=True))
+    for on, condition in _HIDDEN.items():
+        targets = sorted({column(each.target) for each in scope.restrictions if each.on == on and each.target})
+        if targets:
+            said += condition
+            values[f"hidden_{on}"] = targets
+            lists.append(bindparam(f"hidden_{on}", expanding=True))
     return said, values, lists
 
 
