@@ -75,6 +75,11 @@ def _reworded(
         with store.reading(namespace) as reading:
             item = reading.item(work.item_id)
             turn = reading.turn(str(work.payload["turn"]))
+            restricted = item is not None and any(each.covers(item) for each in reading.restrictions)
+        if restricted:  # stored and not used: its words are sent nowhere before the restriction is lifted
+            with store.writing(namespace) as tx:
+                tx.outbox.failed(work, "restricted", again_at=datetime.now(UTC) + AGAIN)
+            continue
         if item is None or turn is None or not turn.text:
             with store.writing(namespace) as tx:
                 tx.outbox.done(work)
@@ -92,8 +97,9 @@ def _reworded(
         now = datetime.now(UTC)
         with store.writing(namespace) as tx:
             kind = "rewrite" if result.accepted else "rewrite_refused"
-            if tx.item(item.id) is None:
-                # Erased while the endpoint was asked: the erasure cannot take these words any more, so none are kept.
+            if tx.item(item.id) is None or any(each.covers(item) for each in tx.restrictions):
+                # Erased or restricted while the endpoint was asked. An erasure cannot take these words any more, so
+                # none are kept.
                 kind, result = "rewrite_refused", _wordless(result)
             Ledger().append(tx.log, namespace, [Entry(kind, result.content, result.private)], recorded_at=now)
             if result.accepted:

@@ -7,11 +7,13 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from recordari.audit.ledger import Ledger
 from recordari.erasure.erasing import ErasureError, OnHold
+from recordari.llm_polish.rewrite import Polished
 from recordari.memory import Memory, NotFoundError
 from recordari.rules.ruleset import Ruleset
 from recordari.service.forgery import superuser
@@ -397,3 +399,40 @@ def test_postgresql_keeps_erased_words_in_its_write_ahead_log_alone(
         memory.erase(entity=CLIENT, ground=GROUND, actor=ACTOR)
         assert [name for name, _ in found_in(base, CLIENT, "haosijia", "龙舌兰", "970000 CNY")] == []
         verified(memory)
+
+
+def test_what_is_restricted_is_sent_to_no_llm_and_what_is_so_meanwhile_is_not_reworded(
+    tmp_path: Path, ruleset: Ruleset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[str] = []
+    meanwhile: list[Callable[[], object]] = []
+
+    def asked(sentence: str, *more: Any, item: str, **others: Any) -> Polished:
+        sent.append(item)
+        for act in meanwhile:
+            act()
+        content = {"item": item, "outcome": "accepted", "why": None}
+        return Polished(f"In words: {sentence}", content, {"answer": sentence, "template": sentence})
+
+    monkeypatch.setattr("recordari.polishing.polish", asked)
+    settings = Settings(llm_url="http://127.0.0.1:9", llm_model="none")
+    with Memory.open(tmp_path / "m.db", ruleset=ruleset, ner=False, settings=settings) as memory:
+        at = "2026-03-18T10:00:00+08:00"
+        for number, said in enumerate(
+            ("The audit budget is $80,000.", "The storage fee is $741.", "The rent is $900.")
+        ):
+            memory.observe(said, said_at=at, entity="matter-3", conversation=f"c-{number}")
+        one, two, three = (item.id for item in memory.items())
+        memory.restrict("item", one, ground="gdpr-18-1-a", actor=ACTOR)
+        assert [(item, why) for item, why, _ in memory.polish(limit=1)] == [(two, "accepted")]
+        meanwhile.append(lambda: memory.restrict("item", three, ground="gdpr-18-1-a", actor=ACTOR))
+        assert [(item, why) for item, why, _ in memory.polish()] == [(three, "changed")]
+        assert sent == [two, three]
+        with memory.store.reading(memory.namespace) as tx:
+            restricted = [each.seq for each in tx.restrictions]
+        for number in restricted:
+            memory.release("restrict", number, ground="settled", actor=ACTOR)
+        told = {item.id: item.sentence.startswith("In words: ") for item in memory.items()}
+        assert told == {one: False, two: True, three: False}
+        with memory.store.reading(memory.namespace) as tx:
+            assert tx.outbox.waits("polish")  # the first one, once a minute has gone
