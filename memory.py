@@ -230,7 +230,7 @@ class Memory(Keeping):
             return value
         said = turn.said_at.date().isoformat()
         template = slot.say.zh if language == "zh" else slot.say.en
-        label = self.ruleset.label(bound.qualifier, language)
+        label = self.ruleset.label(bound.qualifier, language, turn.text)
         return render(template, {"entity": bound.entity, "qualifier": label, "value": value, "said_at": said})
 
     # ------------------------------------------------------------ people in the loop

@@ -29,11 +29,13 @@ def dated(seen: View, book: Book, found: list[Candidate]) -> list[Candidate]:
             out.append(_in_period(seen, candidate, period))
             continue
         when = _time_of(seen, book, candidate) if _may_be_dated(candidate) else None
-        if when is None:
-            out.append(candidate)
+        if when is not None:
+            taken.add(when.index)
+            out.append(_valid(seen, book, candidate, when))
             continue
-        taken.add(when.index)
-        out.append(_valid(seen, book, candidate, when))
+        if candidate.kind in _DATED and candidate.slot is not None:
+            taken.update(_in_the_name(seen, book, candidate))
+        out.append(candidate)
     return [c for c in out if c.kind != "time" or taken.isdisjoint(c.mentions)]
 
 
@@ -110,9 +112,39 @@ def _in_period(seen: View, candidate: Candidate, when: Place) -> Candidate:
     return candidate.model_copy(update=update | {"assertion": candidate.assertion.model_copy(update={"time": time})})
 
 
+def _in_the_name(seen: View, book: Book, candidate: Candidate) -> list[int]:
+    """Mentions of times that only tell which figure is meant: "we set the Q2 travel budget at $3,000", "the budget for
+    2027 at". When the figure holds is not said."""
+    value = _value_of(seen, candidate)
+    if value is None:
+        return []
+    segment = seen.segment_at(value.start)
+    return [
+        place.index
+        for place in seen.within(segment.start, value.start)
+        if isinstance(place.mention.value, TimeValue) and place.mention.value.grain in _LONG
+        and _part_of_name(seen, book, place, value)
+    ]  # fmt: skip
+
+
+def _part_of_name(seen: View, book: Book, place: Place, value: Place) -> bool:
+    said, low = book.lex.said, seen.low
+    before, time = low[seen.segment_at(place.start).start : place.start], low[place.start : place.end]
+    gap = low[place.end : value.start].rstrip()
+    if said["period_planned"].search(before) or said["period_planned"].match(time):
+        return said["period_set"].fullmatch(gap.strip()) is not None
+    leads = said["period_lead"].search(before) or said["period_lead"].match(time)
+    named = leads is not None and said["period_noun"].fullmatch(gap) is not None
+    return named and said["period_clause"].search(gap) is None
+
+
+def _value_of(seen: View, candidate: Candidate) -> Place | None:
+    return next((p for p in seen.places if p.index in candidate.mentions and p.mention.start == candidate.start), None)
+
+
 def _time_of(seen: View, book: Book, candidate: Candidate) -> Place | None:
     """The time that says when the value holds: at the head of its clause, or right behind it as where it begins."""
-    value = next((p for p in seen.places if p.index in candidate.mentions and p.mention.start == candidate.start), None)
+    value = _value_of(seen, candidate)
     if value is None:
         return None
     segment = seen.segment_at(value.start)

@@ -12,6 +12,7 @@ from ..extractors.words import joined, lazy
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _TOKEN = re.compile(r"[\u3400-\u9fff]+|[A-Za-z0-9][A-Za-z0-9_&+-]*(?:'[a-z]+)?")
+_OPENING = " \t\"'(“‘"
 _PARTICLES = re.compile(r"[的之]{2,}")  # nothing is left of them in a key
 _SPACES = re.compile(r"\s\s+|[^\S ]")
 _EDGE = " \t\n,;:.!?。、\"'()（）《》「」-~#@/"
@@ -113,6 +114,25 @@ def _acronym(word: str, text: str) -> bool:
 def key(label: str) -> str:
     """The form in which labels are compared: folded, without articles, possessives and plural."""
     return " ".join(tokens(label))
+
+
+def as_said(label: str, text: str) -> str:
+    """An English label in the letters it has in a text: IT, Acme Ltd. A capital that only begins a sentence, and a text
+    without small letters, tell nothing."""
+    if not label.islower() or not any(letter.islower() for letter in text):
+        return label
+    for hit in _spelt(label).finditer(text):
+        said = hit.group("label")
+        opens = not text[: hit.start()].rstrip(_OPENING) or text[: hit.start()].rstrip(_OPENING)[-1] in ".!?\n;:"
+        if any(letter.isupper() for letter in (said[1:] if opens else said)):
+            return said
+    return label
+
+
+@lru_cache(maxsize=1024)
+def _spelt(label: str) -> re.Pattern[str]:
+    words = r"\s+".join(map(re.escape, label.split()))
+    return re.compile(rf"(?<![A-Za-z0-9])(?P<label>{words})(?![A-Za-z0-9])", re.IGNORECASE)
 
 
 def is_tail(short: str, long: str) -> bool:

@@ -19,6 +19,7 @@ from .cache import checking
 from .capture_file import CaptureFile
 from .gates import Gated, GateFile, Gates
 from .induction_file import InductionFile
+from .labels import as_said
 from .policy import PolicyFile, TableRow, table_of
 from .slots import SlotFile
 
@@ -159,9 +160,10 @@ class Ruleset:
         file = self.vocabularies.get(vocabulary)
         return tuple(file.entries()) if file is not None else ()
 
-    def label(self, concept: str, language: str) -> str:
-        """A qualifier in words of a language: the first such word of its concept, or itself when none knows it."""
-        return self._labels.get((concept, language), concept)
+    def label(self, concept: str, language: str, text: str = "") -> str:
+        """A qualifier in words of a language: the first such word of its concept, or itself when none knows it, in the
+        letters that it has in ``text``."""
+        return as_said(self._labels.get((concept, language), concept), text)
 
     @cached_property
     def _labels(self) -> dict[tuple[str, str], str]:

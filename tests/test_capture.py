@@ -12,7 +12,7 @@ from recordari.extractors.scan import scan
 from recordari.model import Candidate, Turn
 from recordari.rules.book import book_of
 from recordari.rules.capture import Captured, capture
-from recordari.rules.labels import is_head, is_tail, key
+from recordari.rules.labels import as_said, is_head, is_tail, key
 from recordari.rules.load import load
 
 AT = datetime(2026, 3, 18, 10, tzinfo=UTC)
@@ -286,3 +286,17 @@ def test_the_same_turn_is_captured_the_same_way_twice() -> None:
 
 def test_the_rules_of_a_set_are_compiled_once() -> None:
     assert book_of(RULES) is book_of(RULES)
+
+
+def test_an_english_label_keeps_the_letters_it_was_said_in() -> None:
+    assert as_said("it", "Trim the IT budget to $75,000.") == "IT"
+    assert as_said("acme ltd", "The budget of Acme  Ltd is $5,000.") == "Acme  Ltd"
+    assert as_said("iphone insurance fee", "My iPhone insurance fee is $20.") == "iPhone insurance fee"
+
+
+def test_a_capital_that_begins_a_sentence_or_stands_among_capitals_is_no_name() -> None:
+    assert as_said("legal", "Legal budget $60,000; IT budget $90,000.") == "legal"
+    assert as_said("legal", "It is set. Legal budget: $60,000.") == "legal"
+    assert as_said("legal", "THE LEGAL BUDGET IS $5,000.") == "legal"
+    assert as_said("rent", "The Trent fee is $5.") == "rent"
+    assert as_said("市场", "市场预算5万元，IT budget 3万元") == "市场"
