@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from shipped import shipped
 
 from recordari.intake import read_turn
 from recordari.memory import Memory
 from recordari.model import Decision, MemoryItem
-from recordari.rules.load import load
 from recordari.settings import Settings
 
-RULES = load()
+RULES = shipped()
 MEMORY = Memory.rehearsal(ruleset=RULES, ner=False)
 
 

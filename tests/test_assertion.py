@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from shipped import shipped
 
 from recordari.extractors.assertion import assertion_of
-from recordari.extractors.scan import Extraction, scan
+from recordari.extractors.scan import scan
 from recordari.model import Assertion, Scan, Span
-from recordari.rules.load import load
 
 TABLE = [
     json.loads(line)
@@ -27,13 +26,8 @@ FLOOR = 0.95
 KEYS = ("polarity", "modality", "time", "reported_by", "acts")
 
 
-@lru_cache(maxsize=1)
-def shipped() -> Extraction:
-    return load().extraction
-
-
 def heard(text: str, speaker: Any = "user") -> Scan:
-    return scan(text, shipped(), speaker=speaker, ner=False)
+    return scan(text, shipped().extraction, speaker=speaker, ner=False)
 
 
 def target_of(found: Scan, text: str, words: str) -> int | Span:

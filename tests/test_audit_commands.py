@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from commands import recordari
 
-RECORDARI = Path(sys.executable).with_name("recordari")
 TURNS = (
     {"text": "我们的预算是8万元。", "at": "2026-05-01T10:00:00+08:00", "turn_id": "t-0", "entity": "client-17"},
     {"text": "今天天气真好。", "at": "2026-05-01T10:01:00+08:00", "turn_id": "t-1", "entity": "client-17"},
@@ -18,10 +17,7 @@ TURNS = (
 
 
 def run(folder: Path, *arguments: str, code: int = 0) -> str:
-    environment = {**os.environ, "RECORDARI_STORE": str(folder / "m.db"), "COLUMNS": "100"}
-    done = subprocess.run(
-        [RECORDARI, *arguments], capture_output=True, encoding="utf-8", check=False, env=environment, cwd=folder
-    )
+    done = recordari(*arguments, cwd=folder, RECORDARI_STORE=str(folder / "m.db"), COLUMNS="100")
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout if code == 0 else done.stdout + done.stderr
 

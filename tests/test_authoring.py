@@ -8,6 +8,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from shipped import shipped
 from typer.testing import CliRunner
 
 from recordari.memory import Memory
@@ -134,7 +135,7 @@ def test_init_makes_a_folder_that_is_clean_and_whose_tests_pass(mine: Path) -> N
 
 
 def test_its_examples_override_and_retire_once_they_are_renamed(mine: Path, tmp_path: Path) -> None:
-    assert load([mine]).slots["budget"].flag_change == load().slots["budget"].flag_change
+    assert load([mine]).slots["budget"].flag_change == shipped().slots["budget"].flag_change
     for path in mine.glob("*.example"):
         (tmp_path / path.name.removesuffix(".example")).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
     layered, problems = lint_folders([tmp_path])
@@ -143,7 +144,7 @@ def test_its_examples_override_and_retire_once_they_are_renamed(mine: Path, tmp_
     assert change is not None
     assert change.factor == 1.2
     assert "capture.place_labelled" not in layered.files
-    assert "capture.place_labelled" in load().files
+    assert "capture.place_labelled" in shipped().files
 
 
 def test_init_writes_nothing_into_a_folder_that_holds_something(tmp_path: Path) -> None:

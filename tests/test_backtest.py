@@ -9,7 +9,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import RECORDARI, recordari, untraced
 from ruamel.yaml import YAML
 
 from recordari.extractors.scan import Extraction, scan
@@ -36,7 +36,6 @@ from recordari.service.backtest_page import page
 from recordari.service.backtesting import Kept
 from recordari.service.corpus import Said, corpus_digest, from_file, from_turns
 
-RECORDARI = str(Path(sys.executable).with_name("recordari"))
 ROOT = Path(__file__).resolve().parent.parent
 START = datetime.fromisoformat("2026-03-18T10:00:00+08:00")
 
@@ -385,10 +384,7 @@ def later_budget(place: Path, ruleset: Ruleset) -> Path:
 
 
 def backtest(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [RECORDARI, "rules", "backtest", "--no-ner", *arguments], capture_output=True, check=False, text=True,
-        encoding="utf-8",
-    )  # fmt: skip
+    return recordari("rules", "backtest", "--no-ner", *arguments)
 
 
 def test_the_command_gives_the_same_with_one_process_and_with_two(tmp_path: Path, ruleset: Ruleset) -> None:
@@ -419,7 +415,11 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path: Path, ruleset: Ru
         "--state", str(state), "--json", "--workers", "1",
     )  # fmt: skip
     running = subprocess.Popen(
-        [RECORDARI, "rules", "backtest", "--no-ner", *given], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [RECORDARI, "rules", "backtest", "--no-ner", *given],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=untraced(),
     )
     waited = time.monotonic() + 60
     while (not state.exists() or state.read_text(encoding="utf-8").count("\n") < 30) and time.monotonic() < waited:

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import untraced
+from shipped import shipped
 from typer.testing import CliRunner
 
 from recordari.intake import IntakeError, read_lines, read_turn
 from recordari.memory import Memory, NotFoundError
-from recordari.rules.load import load
 from recordari.service import batch, cli, faults
 from recordari.settings import Settings, SettingsError
 from recordari.store.errors import Damaged, Full, NewerSchema, NotADatabase, ReadOnly, StoreError
@@ -259,7 +260,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def ruleset() -> Any:
-    return load()
+    return shipped()
 
 
 @pytest.mark.parametrize(("share", "error"), [(0.001, Damaged), (0.5, Damaged)])
@@ -301,8 +302,7 @@ def as_nobody(*arguments: str, **options: Any) -> subprocess.CompletedProcess[st
     cache.mkdir(mode=0o777, exist_ok=True)
     cache.chmod(0o777)
     # The other user may not write the coverage data either, and coverage would say so on standard error.
-    plain = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
-    environment = {**plain, "RECORDARI_CACHE": str(cache)}
+    environment = {**untraced(), "RECORDARI_CACHE": str(cache)}
     return subprocess.run(
         [*become, RECORDARI, *arguments], capture_output=True, text=True, check=False, env=environment, **options
     )
@@ -386,7 +386,9 @@ def test_two_processes_at_once_lose_nothing(tmp_path: Path) -> None:
         file.write_bytes(b"".join(line(f"预算{n + 1}万元", turn_id=f"{name}{n}") + b"\n" for n in range(70)))
         files.append(file)
     running = [
-        subprocess.Popen([RECORDARI, "observe", str(file), "--store", str(store)], stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [RECORDARI, "observe", str(file), "--store", str(store)], stdout=subprocess.PIPE, text=True, env=untraced()
+        )
         for file in files
     ]
     outputs = [one.communicate()[0] for one in running]
@@ -402,7 +404,7 @@ def test_an_interrupt_ends_observe_without_a_traceback_and_keeps_what_was_acknow
     file.write_bytes(many(3_000))
     running = subprocess.Popen(
         [RECORDARI, "observe", str(file), "--store", str(store)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        bufsize=0,  # else `communicate` misses what `readline` has read ahead
+        env=untraced(), bufsize=0,  # else `communicate` misses what `readline` has read ahead
     )  # fmt: skip
     assert running.stdout is not None
     first = running.stdout.readline()
@@ -421,7 +423,10 @@ def test_a_reader_that_has_seen_enough_ends_the_command_quietly(tmp_path: Path) 
     file, store = tmp_path / "in.jsonl", tmp_path / "m.db"
     file.write_bytes(many(1_000))
     running = subprocess.Popen(
-        [RECORDARI, "observe", str(file), "--store", str(store)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [RECORDARI, "observe", str(file), "--store", str(store)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=untraced(),
     )
     assert running.stdout is not None
     assert running.stderr is not None

@@ -8,19 +8,19 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shipped import shipped
 
 from recordari.memory import Memory
 from recordari.model import FEATURES, Adjustment, Decision, Known, MemoryItem, Patch, Turn
 from recordari.rules.book import book_of
-from recordari.rules.load import load
 from recordari.rules.parts import adjusted, patched
 from recordari.rules.relation import compare
 from recordari.values import AddressValue, MoneyValue, PhoneValue, QuantityValue, TimeValue
 
-SAID = book_of(load()).lex.said
+SAID = book_of(shipped()).lex.said
 
 START = datetime.fromisoformat("2026-03-18T10:00:00+08:00")
-MEMORY = Memory.rehearsal(ruleset=load(), ner=False, engine="reference")
+MEMORY = Memory.rehearsal(ruleset=shipped(), ner=False, engine="reference")
 
 
 def talk(*said: str | tuple[str, str]) -> tuple[tuple[Decision, ...], tuple[MemoryItem, ...]]:

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from shipped import shipped
 from typer.testing import CliRunner
 
 from recordari.memory import Memory
-from recordari.rules.load import load
 from recordari.service.cli import app
 from recordari.settings import Settings
 from recordari.store.derived import Difference
 from recordari.store.tables import ITEMS, RELATIONS, TERMS, TEXTS, TRACE_HITS, TURN_TERMS, TURN_TEXTS, TURNS
 
 NOW = "2026-03-18T10:00:00+08:00"
-RULES = load([])
+RULES = shipped()
 TRACED = Settings(embedder="none", trace=1)
 
 

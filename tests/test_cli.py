@@ -1,4 +1,8 @@
-"""The command line through its real entry point, as a user or an outside check runs it."""
+"""The command line through its real entry point, as a user or an outside check runs it.
+
+Each kind of command runs here once at least as the installed script in a fresh interpreter (``real=True``): what
+forked children cannot prove, the script itself, its encodings and what it imports when, stands on these.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +10,16 @@ import json
 import os
 import sqlite3
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import RECORDARI, untraced
+from commands import recordari as run
 
 from recordari.service.forgery import superuser
 
-RECORDARI = str(Path(sys.executable).with_name("recordari"))
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
-
-
-def run(*arguments: str, stdin: str | bytes = b"", **environment: str) -> subprocess.CompletedProcess[str]:
-    raw = stdin.encode() if isinstance(stdin, str) else stdin
-    done = subprocess.run(
-        [RECORDARI, *arguments], input=raw, capture_output=True, check=False, env={**os.environ, **environment}
-    )
-    return subprocess.CompletedProcess(
-        done.args, done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
-    )
 
 
 def rows(text: str) -> list[dict[str, Any]]:
@@ -46,7 +40,7 @@ def test_extract_prints_mentions_with_offsets_into_the_original_text() -> None:
         "timezone": None,
         "locale": None,
     }
-    done = run("extract", stdin=json.dumps(request))
+    done = run("extract", stdin=json.dumps(request), real=True)
     assert done.returncode == 0, done.stderr
     (out,) = rows(done.stdout)
     assert out["id"] == "1"
@@ -123,7 +117,7 @@ def test_both_engines_rehearse_the_examples_alike() -> None:
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("cli") / "matter.db"
-    done = run("observe", str(EXAMPLES / "legal-zh.jsonl"), "--store", str(path))
+    done = run("observe", str(EXAMPLES / "legal-zh.jsonl"), "--store", str(path), real=True)
     assert done.returncode == 0, done.stderr
     receipts = rows(done.stdout)
     assert len(receipts) == len((EXAMPLES / "legal-zh.jsonl").read_text(encoding="utf-8").splitlines())
@@ -133,23 +127,23 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_observed_items_can_be_listed_recalled_explained_and_verified(store: Path) -> None:
     at = ("--store", str(store))
-    items = rows(run("items", "--json", *at).stdout)
+    items = rows(run("items", "--json", *at, real=True).stdout)
     assert any(item["slot"] == "phone" for item in items)
     past = rows(run("items", "--json", "--history", *at).stdout)
     assert len(past) > len(items)
     early = rows(run("items", "--json", "--known-at", "2026-03-18T09:31:00+08:00", *at).stdout)
     assert len(early) < len(items)
-    hits = rows(run("recall", "预算", "--json", *at).stdout)
+    hits = rows(run("recall", "预算", "--json", *at, real=True).stdout)
     assert hits
     assert "预算" in hits[0]["sentence"]
-    explained = run("explain", hits[0]["id"], *at)
+    explained = run("explain", hits[0]["id"], *at, real=True)
     assert explained.returncode == 0, explained.stderr
     assert "@" in explained.stdout
-    history = rows(run("history", hits[0]["id"], "--json", *at).stdout)
+    history = rows(run("history", hits[0]["id"], "--json", *at, real=True).stdout)
     assert len(history) >= 2
-    verified = run("audit", "verify", *at)
+    verified = run("audit", "verify", *at, real=True)
     assert verified.returncode == 0, verified.stdout
-    replayed = run("replay", *at)
+    replayed = run("replay", *at, real=True)
     assert replayed.returncode == 0, replayed.stdout
     for command in (("items",), ("items", "--history"), ("recall", "电话")):
         assert run(*command, *at).returncode == 0
@@ -160,7 +154,7 @@ def test_why_not_gives_the_reason_of_a_refusal(store: Path) -> None:
         json.loads(line)["text"] for line in (EXAMPLES / "legal-zh.jsonl").read_text(encoding="utf-8").splitlines()
     ]
     number = next(index for index, text in enumerate(texts) if text.startswith("如果对方要求"))
-    done = run("why-not", f"案件咨询-17:{number}", "--store", str(store))
+    done = run("why-not", f"案件咨询-17:{number}", "--store", str(store), real=True)
     assert done.returncode == 0, done.stderr
     assert "hypothetical" in done.stdout
 
@@ -205,7 +199,7 @@ def test_a_changed_record_is_found_by_verify(store: Path, tmp_path: Path) -> Non
 def test_wrong_use_and_unreadable_input_have_their_exit_codes(
     arguments: tuple[str, ...], code: int, told: str, store: Path
 ) -> None:
-    done = run(*arguments, RECORDARI_STORE=str(store))
+    done = run(*arguments, RECORDARI_STORE=str(store), real=arguments == ("frobnicate",))
     assert done.returncode == code, done.stderr
     assert told in done.stderr
     assert "Traceback" not in done.stderr
@@ -244,7 +238,7 @@ def test_a_mistyped_namespace_is_an_error_that_names_the_known_ones(arguments: t
 def test_without_a_store_the_error_names_the_default_file(tmp_path: Path) -> None:
     done = subprocess.run(
         [RECORDARI, "items"], capture_output=True, check=False, cwd=tmp_path, encoding="utf-8",
-        env={name: value for name, value in os.environ.items() if name != "RECORDARI_STORE"},
+        env={name: value for name, value in untraced().items() if name != "RECORDARI_STORE"},
     )  # fmt: skip
     assert done.returncode == 3
     assert f"{tmp_path / 'recordari.db'}: no such file" in done.stderr
@@ -323,15 +317,16 @@ def test_a_turn_of_ten_megabytes_is_refused_and_the_others_are_kept(tmp_path: Pa
     assert len(rows(done.stdout)) == 1
 
 
-def test_the_demo_ends_with_a_verified_log() -> None:
-    done = run("demo", "--quick", COLUMNS="160")
+@pytest.mark.parametrize("real", [False, True])
+def test_the_demo_ends_with_a_verified_log(real: bool) -> None:
+    done = run("demo", "--quick", COLUMNS="160", real=real)
     assert done.returncode == 0, done.stderr
     assert "SUPERSEDE" in done.stdout
     assert "verified" in done.stdout
 
 
 def test_rule_commands_find_nothing_wrong_with_the_shipped_packs_and_print_schemas() -> None:
-    schema = run("rules", "schema", "slot")
+    schema = run("rules", "schema", "slot", real=True)
     assert schema.returncode == 0
     assert json.loads(schema.stdout)["properties"]["slot"]
-    assert run("rules", "schema", "nonsense").returncode == 2
+    assert run("rules", "schema", "nonsense", real=True).returncode == 2

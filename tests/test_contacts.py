@@ -8,17 +8,17 @@ from functools import lru_cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shipped import shipped
 
 from recordari.extractors.identifiers import credit_code, iban, identity_card, luhn
 from recordari.extractors.scan import Extraction, scan
 from recordari.model import Scan
-from recordari.rules.load import load
 from recordari.values import IdentifierValue, PhoneValue
 
 
 @lru_cache(maxsize=1)
 def extraction() -> Extraction:
-    return load().extraction
+    return shipped().extraction
 
 
 def read(text: str, locale: str | None = None) -> Scan:

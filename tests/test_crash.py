@@ -10,6 +10,8 @@ import sys
 import time
 from pathlib import Path
 
+from commands import untraced
+
 from recordari.memory import Memory
 
 KILLS = 200
@@ -20,7 +22,7 @@ def test_kill_9_at_200_random_points_loses_no_acknowledged_turn(tmp_path: Path) 
     chance = random.Random(17)
     writer = subprocess.Popen(
         [sys.executable, str(Path(__file__).with_name("crash_writer.py")), str(path)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, env=untraced(),
     )  # fmt: skip
     assert writer.stdin is not None
     assert writer.stdout is not None

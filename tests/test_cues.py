@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from shipped import shipped
 
 from recordari.extractors.assertion import find_cues
 from recordari.extractors.cues import CompiledCues, CueFile, compile_cues
-from recordari.extractors.scan import Extraction, scan
+from recordari.extractors.scan import scan
 from recordari.extractors.vocabulary import VocabularyFile
 from recordari.model import Cue, Mention
-from recordari.rules.load import load
 from recordari.values import MoneyValue
 
 
@@ -46,13 +45,8 @@ def covered(marked: str, *files: CueFile) -> list[str]:
     return [mentions[n].text for cue in cues for n in cue.covers]
 
 
-@lru_cache(maxsize=1)
-def shipped() -> Extraction:
-    return load().extraction
-
-
 def cues_of(text: str, kind: str, speaker: Any = "user") -> list[Cue]:
-    found = scan(text, shipped(), speaker=speaker, ner=False)
+    found = scan(text, shipped().extraction, speaker=speaker, ner=False)
     return [cue for cue in found.cues if cue.kind == kind]
 
 
@@ -210,8 +204,8 @@ def test_an_empty_text_and_an_empty_rule_set_have_no_cues() -> None:
     )
 )
 def test_every_cue_of_any_text_is_an_exact_span_and_covers_real_mentions(text: str) -> None:
-    found = scan(text, shipped(), ner=False)
-    assert found == scan(text, shipped(), ner=False)
+    found = scan(text, shipped().extraction, ner=False)
+    assert found == scan(text, shipped().extraction, ner=False)
     for cue in found.cues:
         assert text[cue.start : cue.end] == cue.text
         assert all(0 <= n < len(found.mentions) for n in cue.covers)
@@ -224,12 +218,12 @@ def test_every_cue_of_any_text_is_an_exact_span_and_covers_real_mentions(text: s
 
 def test_a_very_long_turn_is_read_to_its_end() -> None:
     text = "如果不行就改成" * 3000 + "8万元"
-    assert scan(text, shipped(), ner=False).cues
+    assert scan(text, shipped().extraction, ner=False).cues
 
 
 INLINE = [
     (file, test)
-    for file in sorted(load().cues, key=lambda f: f.id)
+    for file in sorted(shipped().cues, key=lambda f: f.id)
     for test in file.tests
     if test.covers is not None or test.expect is not None
 ]
@@ -237,7 +231,7 @@ INLINE = [
 
 @pytest.mark.parametrize(("file", "test"), INLINE, ids=[f"{f.id}: {t.say}" for f, t in INLINE])
 def test_the_shipped_cue_file_keeps_its_own_tests(file: CueFile, test: Any) -> None:
-    found = scan(test.say, shipped(), speaker=test.speaker, ner=False)
+    found = scan(test.say, shipped().extraction, speaker=test.speaker, ner=False)
     own = [cue for cue in found.cues if cue.rule == file.ref]
     if test.covers is not None:
         wanted = [] if test.covers == "none" else [test.covers] if isinstance(test.covers, str) else test.covers
@@ -247,7 +241,7 @@ def test_the_shipped_cue_file_keeps_its_own_tests(file: CueFile, test: Any) -> N
         assert [cue.text for cue in own] == wanted
 
 
-@pytest.mark.parametrize("file", sorted(load().cues, key=lambda f: f.id), ids=lambda f: f.id)
+@pytest.mark.parametrize("file", sorted(shipped().cues, key=lambda f: f.id), ids=lambda f: f.id)
 def test_every_shipped_cue_file_has_two_positive_and_two_negative_examples(file: CueFile) -> None:
     negative = [t for t in file.tests if t.covers == "none" or t.expect == "none"]
     assert len(negative) >= 2

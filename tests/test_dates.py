@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 
 import pytest
+from shipped import shipped
 
 from recordari.extractors.scan import scan
 from recordari.model import Scan
-from recordari.rules.load import load
 from recordari.values import TimeValue
 
 WEDNESDAY = "2026-03-18T10:00:00+08:00"
-EXTRACTION = load().extraction
+EXTRACTION = shipped().extraction
 
 
 def found(text: str, now: str | None = WEDNESDAY, locale: str | None = None) -> Scan:

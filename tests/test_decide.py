@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import pytest
+from shipped import shipped
 
 from recordari.memory import Memory
 from recordari.model import REASONS, Decision, Known, MemoryItem, Turn
-from recordari.rules.load import load
 
 START = datetime.fromisoformat("2026-03-18T10:00:00+08:00")
-RULES = load()
+RULES = shipped()
 MEMORY = Memory.rehearsal(ruleset=RULES, ner=False, engine="reference")
 
 

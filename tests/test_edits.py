@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
 import pytest
+from commands import recordari
 
 from recordari.editing import EditError
 from recordari.intake import IntakeError
@@ -17,7 +16,6 @@ from recordari.memory import Memory, NotFoundError
 from recordari.model import MemoryItem
 from recordari.store.errors import Stale
 
-RECORDARI = str(Path(sys.executable).with_name("recordari"))
 AT = "2026-03-18T10:00:00+08:00"
 LATER = "2026-03-20T09:30:00+08:00"
 
@@ -185,7 +183,7 @@ def test_nobody_can_speak_as_an_editor_in_a_dialogue(memory: Memory) -> None:
 
 
 def run(*arguments: str, code: int = 0) -> str:
-    done = subprocess.run([RECORDARI, *arguments], capture_output=True, text=True)
+    done = recordari(*arguments)
     assert done.returncode == code, done.stderr
     return done.stdout if code == 0 else done.stderr
 

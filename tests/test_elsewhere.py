@@ -7,12 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+from commands import untraced
+
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(BENCHMARKS / arguments[0]), *arguments[1:]]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False, env=untraced())
 
 
 def test_a_writer_killed_while_it_signs_and_erases_loses_nothing_that_it_acknowledged() -> None:

@@ -7,18 +7,18 @@ from functools import lru_cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shipped import shipped
 
 from recordari.extractors.grammar import Context
 from recordari.extractors.names.models import JiebaModel, hints
 from recordari.extractors.scan import Extraction, scan
 from recordari.extractors.text import normalize
 from recordari.model import Hint
-from recordari.rules.load import load
 
 
 @lru_cache(maxsize=1)
 def extraction() -> Extraction:
-    return load().extraction
+    return shipped().extraction
 
 
 def found(text: str, kind: str) -> list[str]:

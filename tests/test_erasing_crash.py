@@ -10,6 +10,8 @@ import sys
 import time
 from pathlib import Path
 
+from commands import untraced
+
 from recordari.memory import Memory
 from recordari.rules.ruleset import Ruleset
 
@@ -21,7 +23,7 @@ def test_kill_9_while_erasing_leaves_nothing_half_done(tmp_path: Path, ruleset: 
     chance = random.Random(23)
     writer = subprocess.Popen(
         [sys.executable, str(Path(__file__).with_name("erase_writer.py")), str(path)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, env=untraced(),
     )  # fmt: skip
     assert writer.stdin is not None
     assert writer.stdout is not None

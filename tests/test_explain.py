@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from shipped import shipped
 
 from recordari.audit.explain import Explanation, Logged, explain, why_not
 from recordari.audit.reasons import page, reason, reasons
 from recordari.model import REASONS, Decision, MemoryItem, Turn
 from recordari.rulefile import RuleFile, Title
-from recordari.rules.load import load
 from recordari.values import MoneyValue
 
 NOON = datetime(2026, 3, 18, 12, 0, tzinfo=UTC)
@@ -183,7 +183,7 @@ def test_no_reason_is_explained_that_the_model_does_not_have() -> None:
 
 
 def test_no_shipped_policy_gives_a_code_that_is_marked_as_reserved() -> None:
-    given = {(row.do, row.reason) for file in load().policies for row in file.rows}
+    given = {(row.do, row.reason) for file in shipped().policies for row in file.rows}
     reserved = {place for place, each in reasons().items() if each.reserved}
     assert reserved
     assert not given & reserved

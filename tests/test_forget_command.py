@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import recordari
 
 from recordari.memory import Memory
 from recordari.rules.load import load
 
-RECORDARI = str(Path(sys.executable).with_name("recordari"))
 RULES = """\
 id: forgetting.core
 version: 9
@@ -56,10 +56,7 @@ def folder(kept: Path, tmp_path: Path) -> Path:
 
 def run(folder: Path, *arguments: str) -> tuple[int, str, str]:
     """Exit status, standard output, standard error of the command itself."""
-    done = subprocess.run(
-        [RECORDARI, *arguments, "--store", str(folder / "m.db")],
-        capture_output=True, text=True, check=False, encoding="utf-8", timeout=120,
-    )  # fmt: skip
+    done = recordari(*arguments, "--store", str(folder / "m.db"))
     return done.returncode, done.stdout, done.stderr
 
 

@@ -14,6 +14,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from commands import untraced
+
 from recordari.memory import Memory
 from recordari.rules.load import load
 from recordari.rules.ruleset import Ruleset
@@ -64,7 +66,7 @@ def test_kill_9_while_forgetting_loses_nothing_and_the_next_ends_as_if_never_kil
     chance, kills, cut = random.Random(7), 0, 0
     writer = subprocess.Popen(
         [sys.executable, str(Path(__file__).with_name("forget_writer.py")), str(path), str(tmp_path / "rules")],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, env=untraced(),
     )  # fmt: skip
     assert writer.stdin is not None
     assert writer.stdout is not None

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from shipped import shipped
 
 from recordari.extractors.scan import scan
 from recordari.intake import Incoming
 from recordari.memory import Memory
 from recordari.model import Decision, MemoryItem, Scan
-from recordari.rules.load import load
 from recordari.rules.ruleset import Ruleset
 
 SAID = datetime(2026, 3, 18, 10, tzinfo=UTC)
@@ -57,7 +57,7 @@ bounded = settings(
 
 @pytest.fixture(scope="module")
 def ruleset() -> Ruleset:
-    return load()
+    return shipped()
 
 
 @pytest.fixture(scope="module")

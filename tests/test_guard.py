@@ -7,11 +7,11 @@ from functools import cache
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shipped import shipped
 
 from recordari.extractors.scan import Extraction, scan
 from recordari.llm_polish.guard import GROWTH, SLACK, Accepted, Key, Refused, guard, parsed
 from recordari.model import Assertion, Candidate, Scan
-from recordari.rules.load import load
 from recordari.values import MoneyValue
 
 EN = "The marketing budget of Acme is $80,000 (said on 18 March 2026)."
@@ -26,7 +26,7 @@ def blind(sentence: str) -> frozenset[Key]:
 
 @cache
 def extraction() -> Extraction:
-    return load().extraction
+    return shipped().extraction
 
 
 @cache

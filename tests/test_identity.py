@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
+from shipped import shipped
 
 from recordari.rules.identity import REASONS, NameWords, judge, name_words
-from recordari.rules.load import load
 
 TABLE: dict[str, list[list[str]]] = YAML(typ="safe").load(
     Path(__file__).with_name("name_pairs.yaml").read_text(encoding="utf-8")
@@ -21,7 +21,7 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "entities.md"
 
 @pytest.fixture(scope="module")
 def words() -> NameWords:
-    return name_words(load().vocabularies)
+    return name_words(shipped().vocabularies)
 
 
 def pairs() -> Iterator[tuple[str, str, str, str]]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
+from shipped import shipped
 
 from recordari.intake import read_turn
 from recordari.memory import Memory
 from recordari.model import Decision, MemoryItem
-from recordari.rules.load import load
 from recordari.settings import Settings
 
-RULES = load()
+RULES = shipped()
 MEMORY = Memory.rehearsal(ruleset=RULES, ner=False)
 EN = ("Book me a window seat.", "Can you get me a window seat, please?", "I'd like a window seat.")
 ZH = ("帮我订靠窗的座位。", "我想要靠窗的座位。", "给我一个靠窗的座位。")

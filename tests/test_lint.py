@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from shipped import shipped
 from typer.testing import CliRunner
 
 from recordari.rulefile import Problem
@@ -252,9 +253,9 @@ def test_days_are_held_against_the_day_given_and_never_against_today(tmp_path: P
 
 
 def test_an_override_that_drops_words_of_a_shipped_list_is_told_and_no_crash(tmp_path: Path) -> None:
-    shipped = load()
+    rules = shipped()
     name = "words.bridge"
-    text = shipped.sources[name].replace(f"version: {shipped.files[name].version}\n", "version: 99\n")
+    text = rules.sources[name].replace(f"version: {rules.files[name].version}\n", "version: 99\n")
     (tmp_path / "bridge.yaml").write_text(re.sub(r"\bmeasure:", "no_measure:", text), encoding="utf-8")
     told = [problem for problem in lint_folders([tmp_path])[1] if problem.check == "does-not-compile"]
     assert "'measure'" in told[0].message

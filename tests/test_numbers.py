@@ -10,16 +10,16 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shipped import shipped
 
 from recordari.extractors.grammar import Found, Grammar
 from recordari.extractors.numbers import Numbers
 from recordari.extractors.text import normalize
-from recordari.rules.load import load
 
 Find = Callable[..., Found]
 Said = Callable[..., list[str]]
 
-NUMBERS = Numbers(load().vocabularies)
+NUMBERS = Numbers(shipped().vocabularies)
 assert NUMBERS.chinese is not None
 assert NUMBERS.english is not None
 read, spelled = NUMBERS.chinese.read, NUMBERS.english.spelled

@@ -8,13 +8,13 @@ from functools import cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shipped import shipped
 
 from recordari.extractors.segment import sentences
 from recordari.llm_polish.guard import Accepted, Key, Refused
 from recordari.llm_polish.paragraph import Stated, guard_paragraph
 from recordari.model import Turn
 from recordari.polishing import _function_words, _parse
-from recordari.rules.load import load
 from recordari.rules.ruleset import Ruleset
 
 AT = datetime(2000, 1, 1, tzinfo=UTC)
@@ -23,7 +23,7 @@ SAID = Turn(turn_id="t", text="", said_at=AT, received_at=AT, entity="", convers
 
 @cache
 def rules() -> Ruleset:
-    return load()
+    return shipped()
 
 
 @cache

@@ -11,19 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
+from shipped import shipped
 
 from recordari.extractors.scan import scan
 from recordari.intake import read_turn
 from recordari.memory import Memory
 from recordari.model import Turn
-from recordari.rules.load import load
 from recordari.rules.shape_names import SHAPES, Shape
 from recordari.rules.shapes import shapes_of
 from recordari.rules.view import View, view
 
 TABLE: list[Any] = YAML(typ="safe").load(Path(__file__).with_name("phrase_table.yaml").read_text(encoding="utf-8"))
 AT = datetime(2026, 3, 18, 10, tzinfo=UTC)
-RULES = load()
+RULES = shipped()
 KNOWN = shapes_of(RULES.extraction.vocabularies)
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shipped import shipped
 
 from recordari.extractors.scan import scan
 from recordari.extractors.text import normalize
@@ -16,7 +17,6 @@ from recordari.rules.book import book_of
 from recordari.rules.capture import around_of
 from recordari.rules.capture_file import phrase_pattern
 from recordari.rules.fitting import fits
-from recordari.rules.load import load
 from recordari.rules.prefilter import Prefilter, needed
 from recordari.rules.replaced import replaced_in
 from recordari.rules.view import view
@@ -78,7 +78,7 @@ def test_no_signs_occur_nowhere() -> None:
 
 
 def test_every_rule_that_takes_a_mention_was_possible() -> None:
-    ruleset = load()
+    ruleset = shipped()
     book = book_of(ruleset)
     sentences = {test.say for file in ruleset.captures for test in file.tests}
     taken = passed_over = 0

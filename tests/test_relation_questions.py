@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from shipped import shipped
 
 from recordari.memory import Memory
 from recordari.recall.relations import Wanted as Asked
 from recordari.recall.relations import along, book_of
-from recordari.rules.load import load
 
 NOW = "2026-03-18T10:00:00+08:00"
 LATER = "2026-03-20T10:00:00+08:00"
-RULES = load([])
+RULES = shipped()
 TALK = (
     "Acme Ltd supplies Wexmoor Partners.", "Oakline Ltd supplies Acme Ltd.", "Norwood Inc supplies Acme Ltd.",
     "Oakline Ltd uses the Cloudbox subscription.", "Oakline Ltd talked about the Northwind fund.",

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import pytest
+from shipped import shipped
 
 from recordari.extractors.assertion import assertion_of, replaced_by, replaces
-from recordari.extractors.scan import Extraction, scan
+from recordari.extractors.scan import scan
 from recordari.model import Cue, Scan
-from recordari.rules.load import load
-
-
-@lru_cache(maxsize=1)
-def shipped() -> Extraction:
-    return load().extraction
 
 
 def heard(text: str) -> Scan:
-    return scan(text, shipped(), ner=False)
+    return scan(text, shipped().extraction, ner=False)
 
 
 def repairs(text: str) -> list[Cue]:

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from shipped import shipped
 
 from recordari.audit.record import Entry, canonical
 from recordari.extractors.scan import Extraction, scan
 from recordari.llm_polish.guard import Key, parsed
 from recordari.llm_polish.rewrite import PROMPT, Endpoint, Failed, Polished, Rewritten, polish, rewrite
-from recordari.rules.load import load
 
 EN = "The marketing budget of Acme is $80,000."
 ZH = "Acme的营销预算为8万元。"
@@ -34,7 +34,7 @@ def url() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def extraction() -> Extraction:
-    return load().extraction
+    return shipped().extraction
 
 
 def ask(url: str, model: str, timeout: float = 5.0) -> Rewritten | Failed:

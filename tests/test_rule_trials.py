@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import recordari
+from shipped import shipped
 
 from recordari.extractors.scan import scan
 from recordari.memory import Memory
@@ -22,7 +23,6 @@ from recordari.rules.load import load
 from recordari.rules.ruleset import Ruleset
 from recordari.rules.trying import Tryout, try_turns, tryout_lines
 
-RECORDARI = str(Path(sys.executable).with_name("recordari"))
 HEAD = "version: 1\nstatus: active\ntitle: {en: e, zh: z}\nowner: test\nrationale: because\n"
 SLOT = (
     "id: slot.stipend\nkind: slot\n"
@@ -79,10 +79,6 @@ def tried(ruleset: Ruleset, *texts: str) -> Tryout:
     return try_turns(turns, ruleset, Memory.rehearsal(ruleset=ruleset, ner=False).trial, read)
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([RECORDARI, *arguments], capture_output=True, check=False, text=True, encoding="utf-8")
-
-
 # ---------------------------------------------------------------- why a test failed
 def test_a_failed_test_names_the_condition_that_stopped_its_rule_and_the_word_behind_it(tmp_path: Path) -> None:
     test = '{say: "The stipend was $900 last year.", remembers: {slot: stipend, value: 900 USD}}'
@@ -127,13 +123,13 @@ def test_a_known_gap_fails_once_it_is_closed_and_only_then(tmp_path: Path) -> No
 def test_failed_cue_gate_and_policy_tests_tell_what_stood_in_the_way(tmp_path: Path) -> None:
     place = tmp_path / "mine"
     place.mkdir()
-    shipped = load()
+    rules = shipped()
     for name, test in {
         "cue.zh.negation": '{say: "不过预算8万", covers: [80000 XXX]}',
         "gate.zh.small_talk": '{say: "谢谢，预算8万元", expect: small_talk}',
         "policy.core": "{say: wrong, gives: {modality: question, do: ADD, reason: stated}}",
     }.items():
-        version, source = shipped.files[name].version, shipped.sources[name]
+        version, source = rules.files[name].version, rules.sources[name]
         text = source.replace(f"version: {version}\n", "version: 99\n", 1)
         (place / f"{name}.yaml").write_text(text.replace("\ntests:\n", f"\ntests:\n  - {test}\n", 1), encoding="utf-8")
     ruleset = load([place])
@@ -236,7 +232,7 @@ def test_the_test_command_runs_the_tests_of_a_folder_alone_and_prints_json(tmp_p
     good = '{say: "The stipend is $900.", remembers: {slot: stipend}}'
     bad = '{say: "The stipend was $900 last year.", remembers: {slot: stipend}}'
     place = folder(tmp_path / "mine", good, bad)
-    done = run("rules", "test", str(place), "--own", "--coverage", "--json")
+    done = recordari("rules", "test", str(place), "--own", "--coverage", "--json")
     assert done.returncode == 1, done.stderr
     data = json.loads(done.stdout)
     assert (data["passed"], data["failed"]) == (1, 1)
@@ -248,13 +244,13 @@ def test_the_test_command_runs_the_tests_of_a_folder_alone_and_prints_json(tmp_p
 
 def test_the_try_command_takes_earlier_turns_a_time_and_rules_of_ones_own(tmp_path: Path) -> None:
     place = folder(tmp_path / "mine")
-    done = run("rules", "try", "改成下周五", "--after", "交房日期是6月3日", "--after", "assistant: 好的", "--at",
+    done = recordari("rules", "try", "改成下周五", "--after", "交房日期是6月3日", "--after", "assistant: 好的", "--at",
                "2026-04-01T09:00:00+08:00", "--rules", str(place), "--json", "--no-ner")  # fmt: skip
     assert done.returncode == 0, done.stderr
     data = json.loads(done.stdout)
     assert [m["canonical"] for m in data["mentions"]] == ["2026-04-10"]
     assert data["decisions"][0]["action"] == "SUPERSEDE"
-    assert run("rules", "try", "  ").returncode == 2
+    assert recordari("rules", "try", "  ").returncode == 2
 
 
 def test_the_diff_command_reads_folders_git_revisions_and_digests_of_a_store(tmp_path: Path) -> None:
@@ -266,10 +262,7 @@ def test_the_diff_command_reads_folders_git_revisions_and_digests_of_a_store(tmp
     folder(place, capture=CAPTURE.replace("version: 1", "version: 2").replace("90", "80"))
 
     def diff(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [RECORDARI, "rules", "diff", *arguments], capture_output=True, check=False, text=True, encoding="utf-8",
-            cwd=tmp_path,
-        )  # fmt: skip
+        return recordari("rules", "diff", *arguments, cwd=tmp_path)
 
     done = diff("HEAD:mine", "mine")
     assert (done.returncode, "priority: 90 -> 80" in done.stdout) == (0, True), done.stderr
@@ -287,7 +280,7 @@ def test_the_diff_command_reads_folders_git_revisions_and_digests_of_a_store(tmp
 @pytest.mark.parametrize("name", ["stipend.yaml", "slot_stipend.yaml"])
 def test_own_tests_of_a_single_file_can_be_run(tmp_path: Path, name: str) -> None:
     place = folder(tmp_path / "mine", '{say: "The stipend is $900.", remembers: {slot: stipend}}')
-    done = run(
+    done = recordari(
         "rules", "test", str(place), "--own", "--rule", "capture.stipend" if "slot" not in name else "slot.stipend"
     )
     assert done.returncode == 0, done.stderr

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from datetime import datetime
 
 import pytest
+from shipped import shipped
 
 from recordari.memory import Memory
 from recordari.model import Decision
 from recordari.rules.engine import engine_for
-from recordari.rules.load import load
 from recordari.rules.policy import PLAIN
 from recordari.rules.reference import ReferenceEngine
 from recordari.rules.ruleset import Ruleset
@@ -21,7 +21,7 @@ LATER = datetime.fromisoformat("2026-03-20T09:30:00+08:00")
 
 @pytest.fixture(scope="module")
 def ruleset() -> Ruleset:
-    return load()
+    return shipped()
 
 
 @pytest.fixture

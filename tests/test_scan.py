@@ -10,18 +10,18 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shipped import shipped
 
 from recordari.extractors.scan import Extraction, language_of, scan, scan_all
 from recordari.intake import read_turn
 from recordari.model import Scan
-from recordari.rules.load import load
 
 NOW = datetime(2026, 3, 18, 10, 0, tzinfo=ZoneInfo("Asia/Shanghai"))
 
 
 @lru_cache(maxsize=1)
 def extraction() -> Extraction:
-    return load().extraction
+    return shipped().extraction
 
 
 def read(text: str) -> Scan:

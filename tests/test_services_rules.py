@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from shipped import shipped
 
 from recordari.intake import read_turn
 from recordari.memory import Memory
@@ -149,6 +150,6 @@ def test_after_a_booking_the_right_values_are_current(name: str, memory: Memory)
 
 
 def test_without_the_folder_could_we_only_asks() -> None:
-    plain = Memory.rehearsal(ruleset=load())
+    plain = Memory.rehearsal(ruleset=shipped())
     found = current(plain, "The notice period is 30 days.", "Could we change it to 45 days?")
     assert list(found.values()) == ["P30D"]

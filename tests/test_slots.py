@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from shipped import shipped
 
-from recordari.rules.load import load
 from recordari.rules.slots import SlotFile, span_of
 
 BASE: dict[str, Any] = {
@@ -73,13 +73,13 @@ def test_months_and_years_of_a_time_to_live_are_counted_in_days() -> None:
 
 
 def test_shipped_slot_names_never_show_their_pack() -> None:
-    slots = load().slots
+    slots = shipped().slots
     assert {"budget", "amount", "phone", "party", "law", "jurisdiction", "maturity"} <= set(slots)
     assert not [name for name in slots if name.startswith(("core", "legal", "finance", "service"))]
 
 
 def test_every_shipped_slot_says_itself_and_is_asked_in_both_languages() -> None:
-    for file in load().slots.values():
+    for file in shipped().slots.values():
         assert file.say.zh.endswith("。")
         assert file.say.en.endswith(".")
         assert file.asked_as.zh
@@ -88,6 +88,6 @@ def test_every_shipped_slot_says_itself_and_is_asked_in_both_languages() -> None
 
 @pytest.mark.parametrize("pack", ["legal", "finance"])
 def test_a_pack_brings_five_slots(pack: str) -> None:
-    ruleset = load()
+    ruleset = shipped()
     mine = [name for name, path in ruleset.paths.items() if f"/{pack}/slots/" in path]
     assert len(mine) == 5

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import recordari
 from valkeyserver import quiet
 
 from recordari.evidence import questions
@@ -389,11 +390,7 @@ def test_the_command_asks_once_and_shows_what_stands(opened: Open, url: str, tmp
     place = str(tmp_path / "m.db")
 
     def run(*arguments: str, model: str = "paragraph", expect: int = 0) -> subprocess.CompletedProcess[str]:
-        import os
-
-        environment = {**os.environ, "RECORDARI_LLM_URL": url, "RECORDARI_LLM_MODEL": model}
-        command = [str(Path(sys.executable).with_name("recordari")), "window", *arguments, "--store", place]
-        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False, env=environment)
+        done = recordari("window", *arguments, "--store", place, RECORDARI_LLM_URL=url, RECORDARI_LLM_MODEL=model)
         assert done.returncode == expect, done.stdout + done.stderr
         return done
 

@@ -10,13 +10,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from shipped import shipped
 
 from recordari.audit.checkpoint import SigningKey, vkey
 from recordari.audit.ledger import Ledger
 from recordari.audit.merkle import Frontier, leaf_hash
 from recordari.audit.verify import Report
 from recordari.memory import Memory, NotFoundError
-from recordari.rules.load import load
 from recordari.rules.ruleset import Ruleset
 from recordari.service.forgery import superuser
 from recordari.store.errors import Damaged
@@ -34,7 +34,7 @@ SAID = (
 
 @pytest.fixture(scope="module")
 def ruleset() -> Ruleset:
-    return load()
+    return shipped()
 
 
 @pytest.fixture(scope="module")

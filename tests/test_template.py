@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shipped import shipped
 
 from recordari.extractors.scan import scan
 from recordari.llm_polish.template import FIELDS, TemplateError, fields_of, render
 from recordari.llm_polish.wording import Tongue, readable
-from recordari.rules.load import load
 from recordari.rules.ruleset import Ruleset
 from recordari.values import (
     AddressValue,
@@ -35,7 +35,7 @@ EN = "{entity}'s {qualifier} budget is {value} (said on {said_at})."
 
 @cache
 def rules() -> Ruleset:
-    return load()
+    return shipped()
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 
 import pytest
+from shipped import shipped
 
 from recordari.extractors.scan import scan
 from recordari.extractors.time.workdays import Unpublished, Workdays
 from recordari.model import Scan
-from recordari.rules.load import load
 from recordari.values import TimeValue
 
-EXTRACTION = load().extraction
+EXTRACTION = shipped().extraction
 WEDNESDAY = "2026-03-18T10:00:00+08:00"
 SUNDAY = "2026-03-22T10:00:00+08:00"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 
 import pytest
+from shipped import shipped
 
 from recordari.extractors.scan import scan
-from recordari.rules.load import load
 from recordari.values import TimeValue
 
-EXTRACTION = load().extraction
+EXTRACTION = shipped().extraction
 WEDNESDAY = "2026-03-18T10:00:00+08:00"
 
 

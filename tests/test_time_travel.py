@@ -7,16 +7,16 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from shipped import shipped
 
 from recordari.intake import IntakeError, read_turn
 from recordari.memory import Memory
-from recordari.rules.load import load
 from recordari.rules.ruleset import Ruleset
 
 
 @pytest.fixture(scope="module")
 def ruleset() -> Ruleset:
-    return load()
+    return shipped()
 
 
 @pytest.fixture

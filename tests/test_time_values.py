@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shipped import shipped
 
 from recordari.extractors.scan import scan
 from recordari.extractors.time.fields import whole
@@ -15,10 +16,9 @@ from recordari.extractors.time.holidays import dates_of
 from recordari.extractors.time.lengths import Impossible, Length, Unit
 from recordari.extractors.time.periods import add_months, business_days, floor, move, step, unit_at
 from recordari.model import Mention
-from recordari.rules.load import load
 from recordari.values import TimeValue, read_value
 
-EXTRACTION = load().extraction
+EXTRACTION = shipped().extraction
 NOW = datetime.fromisoformat("2026-03-18T10:00:00+08:00")
 MOMENTS = st.datetimes(datetime(1950, 1, 1), datetime(2100, 12, 31))  # noqa: DTZ001 - wall times
 UNITS: tuple[Unit, ...] = ("second", "minute", "hour", "day", "week", "month", "quarter", "half", "year", "decade")

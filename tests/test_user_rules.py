@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from shipped import shipped
 
 from recordari.intake import read_turn
 from recordari.memory import Memory
@@ -46,7 +47,7 @@ def test_two_lines_of_cover_stand_side_by_side(layered: Ruleset) -> None:
 
 
 def test_without_the_folder_there_is_no_such_slot() -> None:
-    assert "insured_sum" not in {slot for slot, *_ in remembered(load(), "车险保额50万元。")}
+    assert "insured_sum" not in {slot for slot, *_ in remembered(shipped(), "车险保额50万元。")}
 
 
 def test_a_question_about_the_new_slot_is_not_remembered(layered: Ruleset) -> None:
@@ -62,20 +63,20 @@ def test_the_inline_tests_of_the_folder_pass(layered: Ruleset) -> None:
 
 
 def test_the_new_slot_changes_the_digest_but_no_decision_about_other_things(layered: Ruleset) -> None:
-    plain = load()
+    plain = shipped()
     assert layered.digest != plain.digest
     texts = ("预算8万元。", "预算改成9万元。", "My phone number is 617-555-0143.")
     assert json.dumps(remembered(layered, *texts)) == json.dumps(remembered(plain, *texts))
 
 
 def test_a_retired_version_takes_a_shipped_rule_out(tmp_path: Path) -> None:
-    shipped = load()
-    version = shipped.files["capture.budget"].version
-    source = shipped.sources["capture.budget"]
+    rules = shipped()
+    version = rules.files["capture.budget"].version
+    source = rules.sources["capture.budget"]
     assert f"version: {version}" in source
     text = source.replace(f"version: {version}", f"version: {version + 1}", 1).replace(
         "status: active", "status: retired"
     )
     (tmp_path / "capture.budget.yaml").write_text(text, encoding="utf-8")
-    assert "budget" in {slot for slot, *_ in remembered(shipped, "预算8万元。")}
+    assert "budget" in {slot for slot, *_ in remembered(rules, "预算8万元。")}
     assert "budget" not in {slot for slot, *_ in remembered(load([tmp_path]), "预算8万元。")}
