@@ -132,8 +132,13 @@ def _told(done: Erased) -> None:
     if done.record is not None:
         print(f"erased by record {done.record}", file=sys.stderr)
     if not done.scrubbed:
-        told = "old pages are still in the file: somebody is reading it, or there is no room to write it anew"
-        print(f"{told}. The next command that writes tries again", file=sys.stderr)
+        tell_unclean()
+
+
+def tell_unclean() -> None:
+    """Say that what was erased has left old pages behind."""
+    told = "old pages are still in the file: somebody is reading it, or there is no room to write it anew"
+    print(f"{told}. The next command that writes tries again", file=sys.stderr)
 
 
 def show_swept(
@@ -152,6 +157,8 @@ def show_swept(
         more = "; more is due, run it again" if each.more else ""
         what = f"{each.items} items, {each.turns} turns" + (f", {each.traces} traces" if each.traces else "")
         print(f"{each.retention}: {what} {'due' if dry_run else 'erased'}{by}{more}")
+    if not dry_run and memory.store.unclean:
+        tell_unclean()
     if left := unclassed(House(memory.store, memory.namespace, memory.settings), memory.ruleset):
         print(f"no retention class covers {', '.join(left)}: what is there stays", file=sys.stderr)
 

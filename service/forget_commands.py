@@ -10,6 +10,7 @@ from ..erasure.forgetting import Forgotten
 from ..intake import moment_of
 from ..memory import Memory
 from ..model import utc
+from .erasure import tell_unclean
 from .streams import emit
 
 _WHY = {
@@ -24,6 +25,8 @@ def show_forgotten(
     """Forget what is due and say what; ``at`` is by default the present, and is told."""
     moment = moment_of(at, "--at") or datetime.now(UTC)
     done = memory.forget(at=moment, limit=limit, actor=actor, dry_run=dry_run)
+    if done.records and memory.store.unclean:
+        tell_unclean()
     if as_json:
         _emit(done, moment, dry_run=dry_run)
         return

@@ -42,7 +42,10 @@ def work(
 
 def _round(memory: Memory, *, transcript: bool) -> Iterator[tuple[str, int]]:
     """What was done, and how much of it."""
-    memory.store.scrub()
+    if not memory.store.scrub():
+        from .erasure import tell_unclean
+
+        tell_unclean()
     if memory.settings.llm_url:
         yield from _counted("sentences looked at by the LLM", len(memory.polish(limit=AT_ONCE)))
     if memory.embedder is not None:

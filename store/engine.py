@@ -212,6 +212,14 @@ class Store:
         except StoreError:
             return False
 
+    @property
+    def unclean(self) -> bool:
+        """Whether what was erased still waits for its cleaning, which could not be done yet."""
+        from .scrubbing import waits
+
+        with self._errors():
+            return waits(self._engine)
+
     def close(self) -> None:
         """Close all connections. The last one to leave an SQLite database folds its write-ahead log in."""
         self._engine.dispose()

@@ -70,6 +70,12 @@ def scrub(engine: Engine, copies: Iterable[Copy] = ()) -> bool:
     return clean
 
 
+def waits(engine: Engine) -> bool:
+    """Whether an erasure asks for cleaning that nobody has done yet."""
+    with engine.connect() as connection, connection.begin():
+        return connection.execute(select(OUTBOX.c.id).where(OUTBOX.c.kind == SCRUB).limit(1)).first() is not None
+
+
 def _acts(connection: Connection, namespaces: Collection[str]) -> list[tuple[bytes, int]]:
     """The secret of each namespace and the number of its last record that may have taken something away: as the
     window counts, or what it reads next would seem older than the erasure."""

@@ -188,3 +188,19 @@ def test_looking_for_what_is_due_changes_nothing_and_needs_no_right_to_write(
         looked = CliRunner().invoke(app, [command, *when, "--dry-run", "--store", str(place)])
         assert looked.exit_code == 0, looked.output
     assert "items, 1 turns due" in CliRunner().invoke(app, ["sweep", *when, "--dry-run", "--store", str(place)]).stdout
+
+
+@pytest.mark.parametrize("reads", [True, False])
+def test_a_sweep_that_cannot_be_cleaned_up_after_says_so(
+    tmp_path: Path, ruleset: Ruleset, monkeypatch: pytest.MonkeyPatch, reads: bool
+) -> None:
+    place = tmp_path / "m.db"
+    with Memory.open(place, ruleset=ruleset, ner=False) as memory:
+        for number, (day, text) in enumerate(SAID):
+            memory.observe(text, said_at=f"{day}T10:00:00+08:00", conversation=f"c-{number}")
+    if reads:
+        monkeypatch.setattr("recordari.store.scrubbing._checkpoint", lambda cursor: False)  # somebody does
+    done = CliRunner().invoke(app, ["sweep", "--at", "2026-01-01T00:00:00Z", "--store", str(place)])
+    assert done.exit_code == 0, done.output
+    assert "erased" in done.stdout
+    assert ("somebody is reading it" in done.stderr) is reads

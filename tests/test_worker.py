@@ -119,3 +119,21 @@ def test_a_worker_outlives_what_hinders_a_round(
     assert told.out == "4 items embedded\n"
     assert rounds == [3.0, 3.0]
     assert "120 USD" in vectors_of(place, ruleset)
+
+
+def test_a_worker_says_that_cleaning_has_to_wait(
+    tmp_path: Path, ruleset: Ruleset, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "memory.db"
+    observed(place)
+    with monkeypatch.context() as patched:
+        patched.setattr("recordari.store.scrubbing._checkpoint", lambda cursor: False)  # as while somebody reads
+        with Memory.open(place, ruleset=ruleset, ner=False) as memory:
+            assert not memory.erase(memory.items()[0].id, ground="gdpr-17-1-b", actor="ines").scrubbed
+            assert memory.store.unclean
+        work(str(place), None, None, every=None, transcript=False)
+        assert "somebody is reading it" in capsys.readouterr().err
+    work(str(place), None, None, every=None, transcript=False)
+    assert "somebody is reading it" not in capsys.readouterr().err
+    with Memory.open(place, ruleset=ruleset, ner=False, read_only=True) as memory:
+        assert not memory.store.unclean
