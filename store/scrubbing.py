@@ -21,6 +21,8 @@ SCRUB = "scrub"  # the kind of work that an erasure leaves in the outbox, in its
 
 TRIES = 3  # to find nobody writing
 PATIENCE = 30_000  # milliseconds that PostgreSQL waits for those who read
+# The same of SQLite. While it waits nobody can write, and whoever opens a place that could not be cleaned waits anew.
+READERS = 2_000
 # What PostgreSQL rewrites: every table from which erasing takes rows or values.
 TABLES = (
     "private_values", "items", "decisions", "turns", "proposals", "wishes", "outbox", "search_terms", "search_texts",
@@ -122,7 +124,12 @@ def _sqlite(engine: Engine, asked: Collection[int]) -> bool:
 
 def _checkpoint(cursor: Any) -> bool:
     """Fold the write-ahead log in and cut it to nothing; False when somebody still reads from it."""
-    busy = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    (patience,) = cursor.execute("PRAGMA busy_timeout").fetchone()
+    cursor.execute(f"PRAGMA busy_timeout = {min(patience, READERS)}")
+    try:
+        busy = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    finally:
+        cursor.execute(f"PRAGMA busy_timeout = {patience}")
     return busy is None or busy[0] == 0
 
 

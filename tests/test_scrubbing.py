@@ -6,6 +6,7 @@ import random
 import sqlite3
 import struct
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -141,3 +142,24 @@ def test_where_the_program_cannot_be_run_the_file_is_written_anew(
         assert b"zinnia" not in path.read_bytes()
         assert memory.items(entity="amberwick")
         assert memory.verify().ok
+
+
+def test_cleaning_waits_for_readers_no_longer_than_writers_can_bear(
+    tmp_path: Path, ruleset: Ruleset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who waits for readers keeps all writers out, and every opening of the place would wait anew."""
+    monkeypatch.setattr(scrubbing, "READERS", 50)
+    place = tmp_path / "m.db"
+    with Memory.open(place, ruleset=ruleset, ner=False) as memory:
+        memory.observe("The legal budget is $60,000.", said_at="2026-03-18T10:00:00+08:00", entity="client")
+        with closing(sqlite3.connect(place, isolation_level=None)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM items").fetchone()
+            began = time.monotonic()
+            assert not memory.erase(entity="client", ground="gdpr-17-1-b", actor="ines").scrubbed
+            Memory.open(place, ruleset=ruleset, ner=False).close()
+            assert time.monotonic() - began < 20  # the patience of a writer is 30 seconds
+        with memory.store.writing(memory.namespace) as tx:
+            assert tx.connection.exec_driver_sql("PRAGMA busy_timeout").scalar() == 30_000
+        assert memory.store.scrub()
+        assert not memory.store.unclean
