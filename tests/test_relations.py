@@ -6,21 +6,21 @@ from collections.abc import Iterator
 from decimal import Decimal
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
+from shipped import shipped
 
 from recordari.memory import Memory
 from recordari.recall.question import QuestionError
 from recordari.rules.book import book_of
 from recordari.rules.identity import judge, name_key
-from recordari.rules.load import load
 
 NOW = "2026-03-18T10:00:00+08:00"
-RULES = load([])
+RULES = shipped()
 BODIES = ("Oakline Ltd", "Norwood Bank", "Larkfield Bank", "Wexmoor Partners", "Greystone Group")
 
 
@@ -277,3 +277,17 @@ def test_names_with_one_key_are_one_name_for_whoever_judges_them() -> None:
     merged = [(a, b) for a, b in combinations(sorted(found), 2) if name_key(a, words) == name_key(b, words)]
     assert merged
     assert [pair for pair in merged if judge(*pair, words).answer != "same"] == []
+
+
+@pytest.mark.parametrize("on", ["item", "entity", "conversation"])
+def test_a_restriction_of_any_kind_takes_its_edges_out_of_a_walk_and_no_other(
+    memory: Memory, on: Literal["item", "entity", "conversation"]
+) -> None:
+    say(memory, "Oakline Ltd supplies Wexmoor Partners.", conversation="a")
+    say(memory, "Norwood Bank supplies Wexmoor Partners.", conversation="b")
+    edge = next(each for each in memory.items() if each.conversation == "a")
+    target = {"item": edge.id, "entity": "Oakline Ltd", "conversation": "a"}[on]
+    number = memory.restrict(on, target, ground="gdpr-18", actor="ines")
+    assert names(memory, "Wexmoor Partners") == {"Norwood Bank": 1}
+    memory.release("restrict", number, ground="settled", actor="ines")
+    assert names(memory, "Wexmoor Partners") == {"Norwood Bank": 1, "Oakline Ltd": 1}
