@@ -106,7 +106,9 @@ class Frames:
     def meant(self, said: str, principal: str | None) -> list[Meant]:
         """The readings of a question, those along the fewest relations first; "we" and "our" are the ``principal``."""
         if principal is not None:
-            said = self.own[1].sub(f"{principal}的", self.own[0].sub(f"{principal}'s ", said))
+            # By a function: a name is no pattern, whatever signs are in it.
+            said = self.own[0].sub(lambda _: f"{principal}'s ", said)
+            said = self.own[1].sub(lambda _: f"{principal}的", said)
         found: dict[Meant, None] = {}
         for frame, asked in self.frames.matching(said):
             for steps, name in self._read(asked, MOST_HOPS - 1):

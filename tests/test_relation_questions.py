@@ -158,3 +158,10 @@ def test_steps_reach_what_going_step_by_step_reaches(
         assert {each.name for each in found} == here
         for each in found:
             assert len(each.path) == each.hops == len(steps)
+
+
+@pytest.mark.parametrize("entity", ["Acme\\q Ltd", "Acme\\1 Ltd", "Acme\\g<0> Ltd"])
+def test_a_backslash_in_the_name_of_who_asks_is_a_letter_like_others(memory: Memory, entity: str) -> None:
+    memory.observe("Oakline Ltd supplies us.", said_at=NOW, entity=entity)
+    assert ask(memory, "我们的供应商有哪些？", entity=entity) == ["Oakline Ltd"]
+    assert ask(memory, "我们的供应商有哪些？", entity="Acme Ltd") == []
