@@ -15,7 +15,7 @@ from ..store.items import status_at
 from ..store.reading import Reading
 from .question import Asked, QuestionBook
 from .rank import Filters, Found, Hit, Recalled, importance_of, recency
-from .relations import MOST_HOPS, Related, RelationBook, Wanted, along, book_of, related
+from .relations import MOST_HOPS, Related, RelationBook, Wanted, along, book_of, named, related
 
 ROUTE = "relation"
 _HAN_BLANK = re.compile(r"(?<=[\u3400-\u9fff])\s+|\s+(?=[\u3400-\u9fff])")
@@ -186,7 +186,7 @@ def _followed(
 ) -> tuple[Related, ...]:  # fmt: skip
     """What one reading of a question reaches."""
     wanted = Wanted(None, None, meant.hops, filters.entity, asked.said, filters.without)
-    if len(meant.steps) > MOST_HOPS:
+    if len(meant.steps) > MOST_HOPS or not named(graph, meant.name):
         return ()
     if len(meant.steps) > 1:
         return along(tx, graph, meant.name, meant.steps, wanted, asked.at, asked.known)

@@ -130,6 +130,11 @@ class Wanted:
     without: frozenset[str] = frozenset()  # classes of personal data that must not be shown
 
 
+def named(book: RelationBook, name: str) -> str:
+    """Under which key a name stands in the graph; empty for what names nothing."""
+    return name_key(name, rule_book(book.ruleset).names)
+
+
 def related(
     tx: Reading, book: RelationBook, name: str, wanted: Wanted, at: datetime, known_at: datetime | None = None
 ) -> tuple[Related, ...]:
@@ -146,7 +151,7 @@ def related(
         at, wanted.relations or frozenset(book.relations), known_at, book.same, book.both, wanted.direction,
         wanted.principal, tx.restrictions,
     )  # fmt: skip
-    start = name_key(name, rule_book(book.ruleset).names)
+    start = named(book, name)
     if not start:
         raise QuestionError("the name is empty. Name a person, a company, a product or a matter")
     most = int(book.number("most_names") or 1000)
@@ -187,7 +192,7 @@ def along(
         at, frozenset(relation for relation, _ in steps), known_at, book.same, book.both, None, wanted.principal,
         tx.restrictions, tuple(steps),
     )  # fmt: skip
-    start = name_key(name, rule_book(book.ruleset).names)
+    start = named(book, name)
     most = int(book.number("most_names") or 1000)
     layers = reach(tx.connection, tx.namespace, [start], len(steps), scope, most).layers
     if not layers[-1]:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from shipped import shipped
 
 from recordari.memory import Memory
+from recordari.recall.question import QuestionError
 from recordari.recall.relations import Wanted as Asked
 from recordari.recall.relations import along, book_of
 
@@ -165,3 +166,15 @@ def test_a_backslash_in_the_name_of_who_asks_is_a_letter_like_others(memory: Mem
     memory.observe("Oakline Ltd supplies us.", said_at=NOW, entity=entity)
     assert ask(memory, "我们的供应商有哪些？", entity=entity) == ["Oakline Ltd"]
     assert ask(memory, "我们的供应商有哪些？", entity="Acme Ltd") == []
+
+
+@pytest.mark.parametrize(("question", "entity"), [("who supplies ***?", None), ("who supplies us?", "(*)")])
+def test_what_names_nothing_leaves_the_question_to_the_other_routes(
+    memory: Memory, question: str, entity: str | None
+) -> None:
+    memory.observe("The audit budget is $5,000.", said_at=NOW, entity=entity or "client")
+    answer = memory.answer(question, at=LATER, entity=entity)
+    assert answer.related == ()
+    assert any("nothing is known of" in each for each in answer.asked.notes)
+    with pytest.raises(QuestionError, match="the name is empty"):
+        memory.related("***")
