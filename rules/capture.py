@@ -87,7 +87,8 @@ def capture(turn: Spoken, scan: Scan, ruleset: RulesetLike) -> Captured:
 
 def seen_by(turn: Spoken, scan: Scan, book: Book) -> View:
     """The turn as capture rules see it: without figures that amount to nothing, moves and counts taken apart."""
-    plain = without_told(_hiding(view(turn, scan, book.lex.said["abbreviation"]), book), book.lex)
+    said = book.lex.said
+    plain = without_told(_hiding(view(turn, scan, said["abbreviation"], said["clause_joint"]), book), book.lex)
     return counted(split_moves(plain, book), book)
 
 

@@ -153,6 +153,8 @@ def _noun_after(view: View, place: Place, segment: Segment, predicate: str, ligh
     if place.kind in {"time", "phone", "email"}:
         return None
     hit = lex.said["noun_of"].match(rest)
+    if hit is None and place.kind == "quantity":  # 30台电脑和5台打印机: each count has a noun of its own
+        hit = lex.said["noun_counted"].match(rest)
     if hit is None and light:
         hit = lex.said["noun_for"].match(rest)  # "we pay $77 a week for parking"
     if hit is None and not _HAN.search(predicate):
@@ -200,6 +202,8 @@ def _before(view: View, place: Place, segment: Segment, lex: Lexicon, skip: froz
     for wall in [*reversed(walls), None]:
         begin = max(wall.end if wall is not None else segment.start, cursor - LONGEST)
         begin += 2 if wall is not None and view.low.startswith("'s ", begin) else 0  # next year's budget
+        joint = lex.said["joins_on"].match(view.low, begin, cursor) if wall is not None else None
+        begin = joint.end() if joint else begin  # 苹果20箱和梨30箱
         if begin <= cursor:
             found = lex.peel(_cut(uncued(view, begin, cursor), lex))
             joined = lex.said["joined"].match(found.text)

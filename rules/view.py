@@ -74,6 +74,7 @@ class View:
     norm: Normalized
     hidden: frozenset[int] = frozenset()  # mentions that are part of a word: the four of 后四位
     abbreviation: re.Pattern[str] | None = None  # words that end in a full stop and no sentence with them
+    joint: re.Pattern[str] | None = None  # a word that joins two clauses, each with a subject and a verb of its own
     aside: tuple[tuple[int, int], ...] = ()  # clauses that name nothing: "the budget I gave you"
     moved: Mapping[int, Value] = field(default_factory=dict)  # mentions that were ranges "from A to B": what they were
 
@@ -102,21 +103,27 @@ class View:
         for place in self.places:
             held[place.start : place.end] = b"\x01" * (place.end - place.start)
         begin, sentence, mark = 0, 0, ""
-        for hit in _MARK.finditer(self.text):
-            if any(held[hit.start() : hit.end()]):
+        for start, end in self._marks():
+            if any(held[start:end]):
                 continue
-            short = self.abbreviation if hit.group() == "." else None
-            if short is not None and short.search(self.text, max(0, hit.start() - 6), hit.start()):
+            short = self.abbreviation if self.text[start:end] == "." else None
+            if short is not None and short.search(self.text, max(0, start - 6), start):
                 continue
-            if self.text[begin : hit.start()].strip():
-                out.append(Segment(len(out), begin, hit.start(), sentence, mark))
-            mark = hit.group().strip()
+            if self.text[begin:start].strip():
+                out.append(Segment(len(out), begin, start, sentence, mark))
+            mark = self.text[start:end].strip()
             if _ENDS.match(mark):
                 sentence += 1
-            begin = hit.end()
+            begin = end
         if self.text[begin:].strip():
             out.append(Segment(len(out), begin, len(self.text), sentence, mark))
         return tuple(out)
+
+    def _marks(self) -> list[tuple[int, int]]:
+        marks = [hit.span() for hit in _MARK.finditer(self.text)]
+        if self.joint is not None:
+            marks += [hit.span("joint") for hit in self.joint.finditer(self.low)]
+        return sorted(marks)
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -209,6 +216,9 @@ class View:
         return found
 
 
-def view(turn: Spoken, scan: Scan, abbreviation: re.Pattern[str] | None = None) -> View:
-    """The view of one turn; ``abbreviation`` finds words after which a full stop ends no sentence."""
-    return View(turn, scan, normalize(turn.text), abbreviation=abbreviation)
+def view(
+    turn: Spoken, scan: Scan, abbreviation: re.Pattern[str] | None = None, joint: re.Pattern[str] | None = None
+) -> View:
+    """The view of one turn; ``abbreviation`` finds words after which a full stop ends no sentence, ``joint`` words that
+    join two clauses (its group of that name)."""
+    return View(turn, scan, normalize(turn.text), abbreviation=abbreviation, joint=joint)
