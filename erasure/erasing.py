@@ -22,6 +22,7 @@ from ..store.erasing import (
     items_of,
     items_where,
     turns_about,
+    turns_of_items,
     turns_where,
 )
 from ..store.reading import Reading
@@ -229,11 +230,26 @@ def holding(tx: Reading, plan: Plan, holds: Sequence[Standing], entity: str | No
     principals |= {entity} if entity is not None else set()
 
     def forbids(hold: Standing) -> bool:
-        if any(hold.covers(item) for item in items):
+        if any(hold.covers(item) for item in items) or not held_turns(tx, [hold]).isdisjoint(plan.turns):
             return True
         return bool(hold.target) and hold.target in {"entity": principals, "conversation": talks}.get(hold.on, ())
 
     return [hold for hold in holds if forbids(hold)]
+
+
+def held_turns(tx: Reading, holds: Sequence[Standing]) -> set[str]:
+    """Turns that a hold keeps: those it is on, and those that say something of what it is on."""
+    held: set[str] = set()
+    for hold in holds:
+        if not hold.target:
+            continue
+        if hold.on == "conversation":
+            held |= turns_where(tx, conversation=hold.target)
+        elif hold.on == "entity":
+            held |= turns_where(tx, principal=hold.target) | turns_about(tx, hold.target)
+        else:
+            held |= turns_of_items(tx, [hold.target])
+    return held
 
 
 def mark(house: House, kind: Mark, on: On, target: str, *, ground: str, actor: str, now: datetime | None = None) -> int:

@@ -22,12 +22,10 @@ from ..store.erasing import (
     due_turns,
     gather,
     slots_stored,
-    turns_about,
-    turns_where,
 )
 from ..store.reading import Reading
-from ..store.standing import Standing, in_force
-from .erasing import ErasureError, Grounds, House, carry_out
+from ..store.standing import in_force
+from .erasing import ErasureError, Grounds, House, carry_out, held_turns
 
 TURNS = "turns"  # beside the slots of a class: what was said
 
@@ -121,7 +119,7 @@ class _Due:
 def _due(tx: Reading, slots: Sequence[str], before: datetime, limit: int, *, with_turns: bool) -> _Due:
     holds = in_force(tx.log, "hold_legal")
     items = due_items(tx, slots, before, limit + 1, lambda item: any(hold.covers(item) for hold in holds))
-    turns = due_turns(tx, before, limit + 1, _held_turns(tx, holds)) if with_turns else []
+    turns = due_turns(tx, before, limit + 1, held_turns(tx, holds)) if with_turns else []
     return _Due(items[:limit], turns[:limit], len(items) > limit or len(turns) > limit)
 
 
@@ -130,7 +128,7 @@ def _due_traces(house: House, before: datetime, limit: int) -> list[int]:
     with house.store.reading(house.namespace) as tx:
         holds = [hold for hold in in_force(tx.log, "hold_legal") if hold.target]
         entities = {hold.target for hold in holds if hold.on == "entity"}
-        turns = _held_turns(tx, holds)
+        turns = held_turns(tx, holds)
 
         def free(number: int, entity: str | None) -> bool:
             named = traces.targets(tx.connection, tx.namespace, number) if holds else set()
@@ -140,18 +138,3 @@ def _due_traces(house: House, before: datetime, limit: int) -> list[int]:
 
         due = traces.due(tx.connection, tx.namespace, before)
         return list(islice((number for number, entity in due if free(number, entity)), limit + 1))
-
-
-def _held_turns(tx: Reading, holds: Sequence[Standing]) -> set[str]:
-    """Turns that a hold keeps: those it is on, and those that say something of what it is on."""
-    held: set[str] = set()
-    for hold in holds:
-        if not hold.target:
-            continue
-        if hold.on == "conversation":
-            held |= turns_where(tx, conversation=hold.target)
-        elif hold.on == "entity":
-            held |= turns_where(tx, principal=hold.target) | turns_about(tx, hold.target)
-        else:
-            held |= set(gather(tx, [hold.target]).turns)
-    return held

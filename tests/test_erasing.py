@@ -243,6 +243,28 @@ def test_a_hold_on_something_else_forbids_nothing(memory: Memory) -> None:
     assert {each.entity for each in memory.items(history=True)} == {"白瑞德"}
 
 
+def test_a_hold_keeps_the_words_in_which_somebody_said_what_it_is_on(memory: Memory) -> None:
+    talk(memory, said=(("user", "预算5万元，房租3000元"), ("user", "订金500元")))
+    talk(memory, conversation="d", said=(("user", "预算是5万元"),))
+    talk(memory, conversation="e", said=(("user", "白瑞德的电话是13512349876吗？"),))  # asked, and not remembered
+    number = memory.hold("item", item_in(memory, "budget", "50000"), ground="case 7", actor=ACTOR)
+    entity = memory.hold("entity", "白瑞德", ground="case 8", actor=ACTOR)
+    rent, deposit = item_in(memory, "amount", "3000"), item_in(memory, "amount", "500 ")
+    with pytest.raises(OnHold, match=f"{number} .*case 7"):
+        memory.erase(rent, ground=GROUND, actor=ACTOR)
+    with pytest.raises(OnHold, match=f"{number} .*case 7"):
+        memory.erase(conversation="d", ground=GROUND, actor=ACTOR)
+    with pytest.raises(OnHold, match=f"{entity} .*case 8"):
+        memory.erase(conversation="e", ground=GROUND, actor=ACTOR)
+    memory.erase(deposit, ground=GROUND, actor=ACTOR)  # nobody said the budget with it
+    for each in (number, entity):
+        memory.release("hold_legal", each, ground="case closed", actor=ACTOR)
+    memory.erase(rent, ground=GROUND, actor=ACTOR)
+    memory.erase(conversation="d", ground=GROUND, actor=ACTOR)
+    memory.erase(conversation="e", ground=GROUND, actor=ACTOR)
+    verified(memory)
+
+
 def test_a_hold_that_is_not_there_cannot_be_lifted(memory: Memory) -> None:
     talk(memory)
     number = memory.hold("conversation", "c", ground="case 7", actor=ACTOR)

@@ -182,7 +182,9 @@ def test_looking_for_what_is_due_changes_nothing_and_needs_no_right_to_write(
     place = tmp_path / "memory.db"
     with Memory.open(place, ner=False) as memory:
         memory.observe(SAID[0][1], said_at="2014-05-06T10:00:00+08:00")
-    monkeypatch.setattr("recordari.service.opening.editing", lambda *_: pytest.fail("it would be opened for writing"))
+    for module in ("erasure", "opening"):  # the one that has a name of its own for it first: it must not learn this one
+        name = f"recordari.service.{module}.editing"
+        monkeypatch.setattr(name, lambda *_: pytest.fail("it would be opened for writing"))
     for command in ("sweep", "forget"):
         when = ["--at", "2024-06-01T00:00:00Z"]
         looked = CliRunner().invoke(app, [command, *when, "--dry-run", "--store", str(place)])
