@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -15,17 +16,23 @@ from ..intake import IntakeError
 from ..model import Mention, Scan
 from ..rules.labels import is_han, key, tokens, words_pattern
 from ..rules.ruleset import Ruleset
-from ..values import Magnitude, TimeValue
+from ..values import Magnitude, TimeValue, Value
 from .ranges import Range, days_of, past_days, range_of
+from .wording import Wording
 
 _NEAR = 3  # characters that may stand between a time and the word that says what it means: 上周我们说的
 # What a question word asks for, where that is more than the kind of its name.
+_TELLING = frozenset({"time", "length", "place"})  # whose question words no other kind of value answers
+_NUMBERS = frozenset({"money", "percent", "quantity"})
 _KINDS = {
-    "number": frozenset({"money", "percent", "quantity"}),
+    "number": _NUMBERS,
+    "length": frozenset({"time"}),
     "person": frozenset({"person", "organization"}),
     "place": frozenset({"place", "address"}),
 }
 _ALIKE = 0.8  # of a template question must stand in a question that is to be the same
+GUESSED = 0.5  # how surely a slot is meant of which only the kind of value was asked for
+_BY_STEM = 0.8  # what a label counts that shares stems with the one asked for, but no word: lender, lending
 
 
 class QuestionError(IntakeError):
@@ -49,6 +56,10 @@ class Asked:
     words: str = ""  # what full text looks for
     notes: tuple[str, ...] = field(default=())
     rest: str = ""  # in small letters, blanks where its times and ranges stood
+    timed: tuple[str, ...] = ()  # words of its times, which may be a label instead: "on Fridays"
+    idle: bool = False  # small talk, or asked of the world: only what has its words is an answer
+    kind: str = ""  # of value that its question words ask for, where no slot that has such values is named
+    proper: frozenset[str] = frozenset()  # words of the label that are written as names are: Newton
 
     @property
     def at(self) -> datetime:
@@ -67,8 +78,11 @@ class QuestionBook:
     def __init__(self, ruleset: Ruleset) -> None:
         self.ruleset = ruleset
         self.asks = _labels(ruleset, "recall.asks")
-        self.ask_words = words_pattern(word for words in self.asks.values() for word in words)
+        asks = words_pattern(word for words in self.asks.values() for word in words)
+        self.ask_words = lazy(rf"{asks.pattern}(?:'s\b)?")  # "what's" is "what"
         self._kinds = {word.lower(): kind for kind, words in self.asks.items() for word in words}
+        self.length_words = words_pattern(self.asks.get("length", ()))
+        self.wording = Wording(ruleset, self._kinds)
         times = _labels(ruleset, "recall.times")
         self.times = {name: words_pattern(words) for name, words in times.items()}
         self.as_of_before = words_pattern(times.get("as_of", ()), "end")
@@ -84,7 +98,7 @@ class QuestionBook:
         ]
         self.ways = _ways(ruleset)
         self.way_texts = {concept: "\n".join(ways) for concept, ways in self.ways.items()}
-        self.way_pieces = {concept: [frozenset(pieces(way)) for way in ways] for concept, ways in self.ways.items()}
+        self._ways = {concept: [(way, frozenset(pieces(way))) for way in ways] for concept, ways in self.ways.items()}
         self.settings = _words(ruleset, "recall.settings")
         self.say = _words(ruleset, "recall.say")
         file = ruleset.vocabularies.get("recall.instructions")
@@ -94,9 +108,17 @@ class QuestionBook:
         """A number of ``recall.settings``."""
         return float(self.settings.get(name, default))
 
+    def ways_of(self, label: str) -> Sequence[tuple[str, frozenset[str]]]:
+        """The labels that mean the same as one, each with its words."""
+        # Words that are dropped elsewhere ("it") may be all that a label has.
+        return self._ways.get(label) or [
+            (label, frozenset(pieces(label)) | self.wording.names.intersection(label.split()))
+        ]
+
     def kind_asked(self, low: str) -> str | None:
         """The kind of value that the question words ask for."""
-        kinds = {self._kinds[hit.group()] for hit in self.ask_words.finditer(low) if hit.group() in self._kinds}
+        hits = [hit.group().removesuffix("'s") for hit in self.ask_words.finditer(low)]
+        kinds = {self._kinds[word] for word in hits if word in self._kinds}
         asked = sorted(kinds - {"any"})
         return asked[0] if len(asked) == 1 else None
 
@@ -161,9 +183,15 @@ def understand(question: str, now: datetime, ruleset: Ruleset) -> Asked:
     history = any(pattern.search(when.timeless) for pattern in book.history)
     for pattern in book.history:
         rest.blank_all(pattern)
-    slots, label = _slots(book, rest, found)
+    rest.name(book.wording.named(text))
+    slots, label, kind = _slots(book, rest, found)
+    if free:  # a day may look like the word of a slot: 17号
+        slots, _, kind = _slots(book, rest.without(free), found)
+    before, timed = rest.low, dict[str, None]()
     wanted: Range | None = None
     for mention in (*free, *found.mentions):
+        if book.wording.ordinal.fullmatch(mention.text):  # the second is no two
+            continue
         if isinstance(mention.value, Magnitude) and wanted is None:
             wanted = range_of(mention, now)
             rest.blank(mention.start, mention.end)
@@ -178,12 +206,18 @@ def understand(question: str, now: datetime, ruleset: Ruleset) -> Asked:
                 notes.append(f"{mention.text}: as of {as_of.isoformat()}")
             elif wanted is None:
                 wanted = range_of(mention, now)
+            timed |= dict.fromkeys(pieces(mention.text))
             rest.blank(mention.start, mention.end)
-    slots, label = _slots(book, rest, found)
-    words = " ".join(book.ask_words.sub(" ", rest.low).split())
+    if rest.low != before:
+        slots, label, kind = _slots(book, rest, found)
+    idle = book.wording.idle(text, text.lower(), now, found)
+    if idle:  # the weather of today is no value that lies in today
+        as_of, wanted = when.as_of, None
+    said = [*book.ask_words.sub(" ", rest.plain).split(), *rest.names]
+    words = " ".join(word for word in said if not idle or any(map(str.isalpha, word)))
     return Asked(
         text, now, found.lang, slots, label, when.said, as_of, when.known_at, wanted, history, words, tuple(notes),
-        rest.low,
+        rest.low, tuple(timed), idle, kind, book.wording.proper(text).intersection(label),
     )  # fmt: skip
 
 
@@ -193,6 +227,28 @@ class _Rest:
     def __init__(self, text: str) -> None:
         low = text.lower()
         self.low = low if len(low) == len(text) else text
+        self.names: tuple[str, ...] = ()  # words that would be taken for grammar
+        self._named: Sequence[tuple[int, int]] = ()
+
+    @property
+    def plain(self) -> str:
+        """The characters without the names among them."""
+        low = self.low
+        for start, end in self._named:
+            low = low[:start] + " " * (end - start) + low[end:]
+        return low
+
+    def without(self, mentions: Iterable[Mention]) -> _Rest:
+        """The same without some mentions."""
+        other = copy(self)
+        for mention in mentions:
+            other.blank(mention.start, mention.end)
+        return other
+
+    def name(self, spans: Sequence[tuple[int, int]]) -> None:
+        """Take the words of some spans for names."""
+        self._named = spans
+        self.names = tuple(dict.fromkeys(self.low[start:end].removesuffix("'s") for start, end in spans))
 
     def blank(self, start: int, end: int) -> None:
         """Take a span out; offsets stay."""
@@ -326,11 +382,14 @@ def _moment(mention: Mention, now: datetime) -> datetime:
     return now if (start is None or start <= now) and last > now else last
 
 
-def _slots(book: QuestionBook, rest: _Rest, found: Scan) -> tuple[dict[str, float], tuple[str, ...]]:
-    """Slots that the question names, by their words, their template questions or the kind asked for; the label."""
-    low = rest.low if found.lang == "zh" else " ".join(tokens(rest.low))  # "deadlines" names the slot, too
+def _slots(book: QuestionBook, rest: _Rest, found: Scan) -> tuple[dict[str, float], tuple[str, ...], str]:
+    """Slots that the question names, by their words, their template questions or the kind asked for; its label; the
+    kind where the slots were guessed by it."""
+    plain, chinese = rest.plain, found.lang == "zh"
+    low = plain if chinese else " ".join(tokens(plain))  # "deadlines" names the slot, too
+    other = book.length_words.sub(" ", low)  # 多长时间 names no 时间
     hits = {
-        name: max((len(hit.group()) for hit in pattern.finditer(low)), default=0)
+        name: max((len(hit.group()) for hit in pattern.finditer(other)), default=0)
         for name, pattern in book.slot_words.items()
     }
     longest = max(hits.values(), default=0)
@@ -341,15 +400,34 @@ def _slots(book: QuestionBook, rest: _Rest, found: Scan) -> tuple[dict[str, floa
         # 有什么 is a question of its own; within a longer one it says nothing of the slot.
         if (share >= _ALIKE) if telling else (template == here):
             slots[name] = max(slots.get(name, 0.0), share)
-    kind = book.kind_asked(rest.low)
-    kinds = _KINDS.get(kind or "", frozenset({kind}))
-    if not any(how >= _ALIKE for how in slots.values()):  # a slot that is named says more than "how much"
-        slots |= {name: 0.5 for name, slot in sorted(book.ruleset.slots.items()) if kinds & set(slot.value)}
-    bare = book.bounds.sub(" ", book.ask_words.sub(" ", low))
+    kind = book.kind_asked(plain) or ""
+    guessed = _of_kind(book, kind, slots)
+    slots, kind = guessed or slots, kind if guessed else ""
+    bare = book.ask_words.sub(" ", plain)
+    bare = book.bounds.sub(" ", bare if chinese else " ".join(tokens(bare)))
     for name in sorted(slots):
         if name in book.slot_words and slots[name] == 1.0:
             bare = book.slot_words[name].sub(" ", bare)
-    return slots, tuple(pieces(bare))
+    return slots, (*pieces(bare), *rest.names), kind
+
+
+def _of_kind(book: QuestionBook, kind: str, slots: Mapping[str, float]) -> dict[str, float] | None:
+    """The slots with those guessed by the kind of value asked for, where none is named that has such values; else None.
+    A slot that is named says more than "how much", but no amount answers "how long"."""
+    kinds = _KINDS.get(kind, frozenset({kind}))
+    takes = [name for name, slot in sorted(book.ruleset.slots.items()) if kinds & set(slot.value)]
+    sure = [name for name, how in slots.items() if how >= _ALIKE]
+    if not takes or (sure and (kind not in _TELLING or not set(takes).isdisjoint(sure))):
+        return None
+    named = {name: how * GUESSED for name, how in slots.items()} if sure else slots
+    return {**named, **dict.fromkeys(takes, GUESSED)}
+
+
+def answers(kind: str, value: Value) -> bool:
+    """Whether a value can be what question words of a kind ask for; what was told in words may be anything."""
+    if kind == "length":
+        return value.kind == "text" or (isinstance(value, TimeValue) and value.type == "duration")
+    return value.kind in _KINDS.get(kind, _NUMBERS if kind == "money" else {kind}) or value.kind == "text"
 
 
 def _takes_no_time(slots: Mapping[str, float], book: QuestionBook) -> bool:
@@ -358,8 +436,9 @@ def _takes_no_time(slots: Mapping[str, float], book: QuestionBook) -> bool:
     return bool(sure) and not any("time" in book.ruleset.slots[name].value for name in sure)
 
 
-def label_fit(book: QuestionBook, label: Sequence[str], qualifier: str, entity: str) -> float:
-    """How well an item's label answers to the label asked for, 0 to 1; both may be none."""
+def label_fit(book: QuestionBook, label: Sequence[str], qualifier: str, entity: str, said: str = "") -> float:
+    """How well an item's label answers to the label asked for, 0 to 1; both may be none. A Chinese label that stands
+    in the question as ``said`` is the one asked for, whatever words of grammar its characters are: 成都, 申请费."""
     if not label:
         return 0.5 if qualifier else 1.0
     if qualifier and not any(probe in book.way_texts.get(qualifier, qualifier) for probe in probes(tuple(label))):
@@ -368,12 +447,17 @@ def label_fit(book: QuestionBook, label: Sequence[str], qualifier: str, entity: 
     about = _pieces_of_name(entity) & asked
     if not qualifier:
         return 1.0 if not asked - about else 0.3
-    best = 0.0
-    for said in book.way_pieces.get(qualifier) or [frozenset(pieces(qualifier))]:
-        shared = len(said & asked)
+    best, stems = 0.0, 0.0
+    for way, words in book.ways_of(qualifier):
+        meant = asked
+        if way in said and is_han(way):
+            meant = words | {piece for piece in asked if piece not in way}
+        shared = len(words & meant)
         if shared:
-            best = max(best, 2 * (shared + len(about)) / (len(said) + len(about) + len(asked)))
-    return min(best, 1.0)
+            best = max(best, 2 * (shared + len(about)) / (len(words) + len(about) + len(meant)))
+        elif not best and (shared := len(book.wording.stems(words) & _stems_of(book.wording, tuple(label)))):
+            stems = max(stems, _BY_STEM * 2 * shared / (len(words) + len(asked)))
+    return min(best or stems, 1.0)
 
 
 @lru_cache(maxsize=1)
@@ -383,6 +467,11 @@ def _pieces_of_name(entity: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
+def _stems_of(wording: Wording, label: tuple[str, ...]) -> frozenset[str]:
+    return wording.stems(label)
+
+
+@lru_cache(maxsize=2)
 def probes(label: tuple[str, ...]) -> tuple[str, ...]:
     """How the pieces of a label begin: a label in which none of these stands cannot have them, and most are told apart
     by that without being taken to pieces."""

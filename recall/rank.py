@@ -14,14 +14,17 @@ from ..rules.slots import SlotFile
 from ..store.items import status_at
 from ..store.lookup import Place, places, read_rows, size
 from ..store.reading import Reading
-from ..store.search import search
-from .question import Asked, QuestionBook, label_fit, probes
+from ..store.search import search, terms, text_of, weighted
+from .question import GUESSED, Asked, QuestionBook, answers, label_fit, pieces, probes
 
 if TYPE_CHECKING:
+    from .ranges import Range
     from .relations import Related
     from .transcript import TurnHit
 
 ROUTES = ("exact", "range", "text", "vector")
+# As close as a slot that was guessed by the kind of value asked for, under no label for one that was asked for.
+_GUESS = 0.6 * GUESSED + 0.4 * 0.3 + 1e-9
 _SHOWN = frozenset({"current", "scheduled"})
 
 
@@ -103,11 +106,12 @@ def recall(
     routes = _Search(tx, asked, book, filters, nearby)
     hits = routes.hits(asked.words)
     expanded: tuple[str, ...] = ()
-    if not any(hit.routes.keys() - {"vector"} for hit in hits):
-        expanded = _other_words(asked, book)
-        wider = routes.hits(" ".join(expanded)) if expanded else []
-        expanded = expanded if any(hit.routes.keys() - {"vector"} for hit in wider) else ()
-        hits = wider if expanded else hits
+    if not asked.idle and not any(hit.routes.keys() - {"vector"} for hit in hits):
+        others, forms = _other_words(asked, book), book.wording.forms(asked.words)
+        wider = routes.hits(" ".join([*others, *forms])) if others or forms else []
+        if any(hit.routes.keys() - {"vector"} for hit in wider):
+            there = {term for hit in wider for term in terms(text_of(hit.item))}
+            hits, expanded = wider, (*others, *(form for form in forms if form in there))
     if rerank is not None:
         hits = reranked(hits, rerank, asked, book)
     return Recalled(tuple(hits[:top]), asked, expanded, routes.left_out, routes.unserved, filters, tuple(hits))
@@ -131,7 +135,9 @@ class _Search:
     def __init__(
         self, tx: Reading, asked: Asked, book: QuestionBook, filters: Filters, nearby: Nearby | None
     ) -> None:  # fmt: skip
-        self.tx, self.asked, self.book, self.filters, self.nearby = tx, asked, book, filters, nearby
+        self.tx, self.asked, self.book, self.filters = tx, asked, book, filters
+        self._at, self._told_by = asked.at, asked.known
+        self.nearby = nearby if not asked.idle else None
         self.history = asked.history or filters.history
         # Superseded versions may have been true then.
         self.past = self.history or asked.as_of is not None or asked.known_at is not None
@@ -140,13 +146,17 @@ class _Search:
         self.unserved: dict[str, str] = {}
         self._kept: dict[str, MemoryItem | None] = {}
         # Whether the text of a label has something of the one asked for.
-        probed = "|".join(map(re.escape, probes(asked.label)))
+        probed = "|".join(map(re.escape, probes(asked.label + asked.timed)))
         self._shares: Callable[[str], object] = re.compile(probed).search if probed else lambda _: None
         self._known: dict[int, MemoryItem] = {}  # newest versions by the items' numbers
         self._near: list[tuple[MemoryItem, float]] | None = None
+        self._weak: set[str] = set()  # items that share but single characters with the question
         self._far: set[str] = set()  # items that are nearest, and still too far to be an answer by that alone
-        self._named = {f"reported.{name}": 0.8 * sure for name, sure in asked.slots.items()} | dict(asked.slots)
+        slots = asked.slots if not asked.idle else {}
+        self._named = {f"reported.{name}": 0.8 * sure for name, sure in slots.items()} | dict(slots)
         self._weights: dict[str, tuple[float, float, float]] = {}  # of similarity, importance, recency, by type
+        self._guess = _GUESS if asked.label else 0.0
+        self._other_kind = book.number("other_kind", 1)
         self._fades = book.number("full_days", 7), book.number("fade_months", 12)
 
     def hits(self, words: str) -> list[Hit]:
@@ -171,17 +181,40 @@ class _Search:
                 if round(close, 9) != last or name == "vector":
                     rank, last = rank + 1, round(close, 9)
                 shown = self._kept[item.id]
-                if shown is None or (wanted and wanted.strict and not wanted.holds(shown.value, self.asked.now)):
+                if shown is None or (wanted and wanted.strict and self._outside(wanted, shown)):
                     continue
                 items[item.id] = shown
                 routes.setdefault(item.id, {})[name] = Found(rank, close)
-        for id_ in [each for each in self._far if routes.get(each, {}).keys() == {"vector"}]:
+        far = [
+            each for each, by in routes.items()
+            if ("exact" not in by or by["exact"].closeness <= self._guess) and self._guessed(items[each], by)
+        ]  # fmt: skip
+        for id_ in far:
             del routes[id_]
-            self.left_out["nearness"] = self.left_out.get("nearness", 0) + 1
+        if far:
+            self.left_out["nearness"] = len(far)  # of the last words asked by
         weights = {name: self.book.number(f"route.{name}", 1) for name in ROUTES if proposals[name]}
         k = self.book.number("fusion_rank", 1)
-        found = [self._weighed(items[id_], by, weights, k) for id_, by in routes.items()]
+        most = sum(weights.values()) / (k + 1)
+        found = [self._weighed(items[id_], by, weights, k, most) for id_, by in routes.items()]
         return sorted(found, key=_order)
+
+    def _outside(self, wanted: Range, item: MemoryItem) -> bool:
+        """Whether an item is no answer to a question for a range; a time may be a label instead of a range: the
+        permission "on Fridays"."""
+        named = self.asked.timed and not set(self.asked.timed).isdisjoint(item.qualifier.split())
+        return not named and not wanted.holds(item.value, self.asked.now)
+
+    def _guessed(self, item: MemoryItem, routes: Mapping[str, Found]) -> bool:
+        """Whether nothing speaks for an item but that it is the nearest, and not near, or has the kind of value that is
+        asked for, under a label that nobody asked for."""
+        near = "vector" in routes and item.id not in self._far
+        if near or "range" in routes or ("text" in routes and item.id not in self._weak):
+            return False
+        if "exact" not in routes:
+            return True
+        # A guess is all there may be, but not where vectors find it far, or where somebody else is named.
+        return bool(self._near or self.asked.proper.difference(pieces(item.entity)))
 
     # ------------------------------------------------------------ routes
     def _places(self) -> list[Place] | None:
@@ -233,7 +266,12 @@ class _Search:
             self.tx.connection, self.tx.namespace, words, entity=self.filters.entity, limit=self.pool,
             history=self.past, at=at, keep=self._keeps, known=self._known,
         )  # fmt: skip
+        # One character of a longer word is no word: it may speak for an item, but not alone.
+        sure = {word for word, weight in weighted(words).items() if weight >= 1}
+        self._weak |= (weak := {hit.item.id for hit in found if sure.isdisjoint(hit.words)})
         best = max((hit.score for hit in found), default=0.0)
+        if len(weak) == len(found):
+            best /= _GUESS
         return [(hit.item, hit.score / best) for hit in found] if best > 0 else []
 
     def _vector(self, found: list[Place] | None) -> list[tuple[MemoryItem, float]]:
@@ -274,8 +312,12 @@ class _Search:
         named = self._named.get(slot, 0.0)
         if not named and not (qualifier and self._shares(self.book.way_texts.get(qualifier, qualifier))):
             return 0.0
-        label = label_fit(self.book, self.asked.label, qualifier, entity)
-        return 0.6 * named + 0.4 * label if named or label else 0.0
+        asked = self.asked
+        label = asked.label
+        if asked.timed and not set(asked.timed).isdisjoint(qualifier.split()):
+            label += asked.timed
+        fit = label_fit(self.book, label, qualifier, entity, asked.rest)
+        return 0.6 * named + 0.4 * fit if named or fit else 0.0
 
     # ------------------------------------------------------------ filters and weights
     def _keeps(self, item: MemoryItem) -> bool:
@@ -305,22 +347,25 @@ class _Search:
             if then is None:
                 return "not known yet", None
             item = then
-        status = status_at(item, self.asked.at)
+        status = status_at(item, self._at)
         if status == "held" or (status not in _SHOWN and not self.history):
             return "status", None
         # What was told later may have been true then; what was announced later was not even to come.
-        if item.said_at > self.asked.known or (status == "scheduled" and item.said_at > self.asked.at):
+        if item.said_at > self._told_by or (status == "scheduled" and item.said_at > self._at):
             return "not said yet", None
         return "", item if status == item.status else item.model_copy(update={"status": status})
 
-    def _weighed(self, item: MemoryItem, routes: dict[str, Found], weights: Mapping[str, float], k: float) -> Hit:
-        """A hit with its score: similarity as the share of the most that routes of these ``weights`` could give."""
-        most = sum(weights.values()) / (k + 1)
+    def _weighed(
+        self, item: MemoryItem, routes: dict[str, Found], weights: Mapping[str, float], k: float, most: float
+    ) -> Hit:  # fmt: skip
+        """A hit with its score: similarity as the share of the ``most`` that routes of these ``weights`` could give."""
         fused = sum(weights[name] / (k + found.rank) for name, found in routes.items())
         close = max(found.closeness for found in routes.values())
         slot = self.book.ruleset.slots.get(item.slot.removeprefix("reported."))
         alike, matters, recent = self._weights_of(item.type)
         alike *= fused / most * close
+        if self.asked.kind and not answers(self.asked.kind, item.value):
+            alike *= self._other_kind
         matters *= importance_of(item, slot)
         recent *= recency(item.said_at, self.asked.now, *self._fades)
         return Hit(item, round(alike + matters + recent, 9), alike, matters, recent, routes)
