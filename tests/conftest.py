@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 from forgettable import house
-from shipped import shipped
+from shipped import layered, share, shipped
 
 import recordari
 from recordari.extractors import scan
 from recordari.extractors.grammar import Context, Found, Grammar, GrammarFile
 from recordari.extractors.vocabulary import VocabularyFile
 from recordari.memory import Memory
-from recordari.rules.load import build, load
+from recordari.rules.load import build
 from recordari.rules.ruleset import Ruleset
 
 # Hundreds of tests start the real command; without its bytecode each would compile all of it again.
@@ -31,7 +31,7 @@ gc.set_threshold(50_000, 20, 20)
 
 def pytest_collection_finish() -> None:
     """What modules, rule sets and parameters are made of stays to the end: no collection looks at it again."""
-    _ = shipped().extraction
+    shipped()
     gc.collect()
     gc.freeze()
 
@@ -116,6 +116,14 @@ def ruleset() -> Ruleset:
     return shipped()
 
 
+@pytest.fixture(scope="module")
+def sharing() -> Iterator[None]:
+    """For modules that read many rule sets and are not about reading them: what the same files give is made once."""
+    end = share()
+    yield
+    end()
+
+
 WAGER = """id: capture.wager
 version: 1
 kind: capture
@@ -137,7 +145,7 @@ def wager(tmp_path_factory: pytest.TempPathFactory) -> Ruleset:
     """The shipped rules and one more: wagers are budgets."""
     folder = tmp_path_factory.mktemp("wager")
     (folder / "wager.yaml").write_text(WAGER)
-    return load([folder])
+    return layered([folder])
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from recordari.rules.load import load
+from shipped import layered
+
 from recordari.rules.ruleset import Ruleset
 
 ACTOR = "ines"
@@ -37,4 +38,4 @@ def house(folder: Path, text: str = HOUSE, **more: str) -> Ruleset:
     folder.mkdir(exist_ok=True)
     for name, each in files.items():
         (folder / f"{name}.yaml").write_text(f"id: {name}\n{each}", encoding="utf-8")
-    return load([folder])
+    return layered([folder])

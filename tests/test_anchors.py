@@ -12,6 +12,8 @@ from recordari.memory import Memory
 from recordari.model import Decision, MemoryItem
 from recordari.settings import Settings
 
+pytestmark = pytest.mark.usefixtures("sharing")  # see conftest.py
+
 RULES = shipped()
 MEMORY = Memory.rehearsal(ruleset=RULES, ner=False)
 

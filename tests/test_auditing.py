@@ -22,6 +22,8 @@ from recordari.rules.load import load
 from recordari.rules.ruleset import Ruleset
 from recordari.trust.actors import add_actor, key_file
 
+pytestmark = pytest.mark.usefixtures("sharing")  # see conftest.py
+
 ROOT = Path(__file__).parent.parent
 TURNS = (
     ("user", "我们的预算是8万元。", "2026-05-01T10:00:00+08:00"),

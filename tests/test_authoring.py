@@ -21,6 +21,8 @@ from recordari.service.authoring import AuthoringError, init, kinds, new
 from recordari.service.cli import app
 from recordari.service.described import LINE, SCHEMAS, lead, schema, text
 
+pytestmark = pytest.mark.usefixtures("sharing")  # see conftest.py
+
 ROOT = Path(__file__).resolve().parent.parent
 RUN = CliRunner()
 # What an author writes in place of each FILL-IN, by kind.

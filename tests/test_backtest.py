@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import shipped
 from commands import RECORDARI, recordari, untraced
 from ruamel.yaml import YAML
 
@@ -29,7 +30,6 @@ from recordari.rules.backtest import Backtest, Dialogue, Rehearsed, matched
 from recordari.rules.compare import compare
 from recordari.rules.expected import Expected
 from recordari.rules.footprint import footprint
-from recordari.rules.load import load
 from recordari.rules.ruleset import Ruleset
 from recordari.rules.tally import Tally, difference_lines, mark_of, read_rehearsed, rehearsed_fields
 from recordari.service.backtest_page import page
@@ -80,8 +80,8 @@ def tidy() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def corpus() -> list[Dialogue[Said]]:
-    """A sixth of them, of every file some: the ways in which dialogues go repeat themselves; and some small talk."""
-    return [*list(written_dialogues())[::6], Dialogue("talk", turns("你好！", "谢谢！", "预算8万元。", "好的，谢谢"))]
+    """A twelfth of them, of every file some: the ways in which dialogues go repeat themselves; and some small talk."""
+    return [*list(written_dialogues())[::12], Dialogue("talk", turns("你好！", "谢谢！", "预算8万元。", "好的，谢谢"))]
 
 
 _LAYERS = Path(tempfile.mkdtemp(prefix="recordari-layers-"))
@@ -94,7 +94,7 @@ def layered(texts: tuple[tuple[str, str], ...]) -> Ruleset:
     place.mkdir()
     for name, text in texts:
         (place / f"{name}.yaml").write_text(text, encoding="utf-8")
-    return load([place])
+    return shipped.layered([place])
 
 
 def raised(ruleset: Ruleset, name: str) -> str:
@@ -183,7 +183,7 @@ CHANGES: dict[str, Callable[[Ruleset], Ruleset]] = {
     ),
     "a cue is gone": lambda r: without(r, "cue.en.hypothesis"),
     "a trigger lost its words": lambda r: changed(r, "words.budget", lambda t: t.replace(", budget]", ", outlay]")),
-    "a slot of one's own": lambda r: load([ROOT / "examples" / "insurance-rules"]),
+    "a slot of one's own": lambda r: shipped.layered([ROOT / "examples" / "insurance-rules"]),
     "only the words about a rule differ": lambda r: changed(r, "policy.core", lambda t: t + "\n# other\n"),
 }
 
@@ -394,7 +394,7 @@ def test_the_command_gives_the_same_with_one_process_and_with_two(tmp_path: Path
         "--to",
         str(later_budget(tmp_path, ruleset)),
         "--corpus",
-        str(corpus_file(tmp_path, 60)),
+        str(corpus_file(tmp_path, 24)),
     )
     html = tmp_path / "page.html"
     one_process = backtest(*given, "--json", "--workers", "1")
@@ -403,15 +403,15 @@ def test_the_command_gives_the_same_with_one_process_and_with_two(tmp_path: Path
     assert one_process.stdout == two.stdout
     assert one_process.stderr == two.stderr == ""  # no bar where nobody looks
     data = json.loads(two.stdout)
-    assert (data["dialogues"], data["turns"], data["decisions"]["changed"]) == (60, 180, 120)
-    assert (data["labels"]["right_before"], data["labels"]["right_after"]) == (60, 60)
+    assert (data["dialogues"], data["turns"], data["decisions"]["changed"]) == (24, 72, 48)
+    assert (data["labels"]["right_before"], data["labels"]["right_after"]) == (24, 24)
     assert html.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
 def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path: Path, ruleset: Ruleset) -> None:
     state = tmp_path / "state.jsonl"
     given = (
-        "--from", "packs", "--to", str(later_budget(tmp_path, ruleset)), "--corpus", str(corpus_file(tmp_path, 400)),
+        "--from", "packs", "--to", str(later_budget(tmp_path, ruleset)), "--corpus", str(corpus_file(tmp_path, 200)),
         "--state", str(state), "--json", "--workers", "1",
     )  # fmt: skip
     running = subprocess.Popen(

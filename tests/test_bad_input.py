@@ -25,6 +25,8 @@ from recordari.service import batch, cli, faults
 from recordari.settings import Settings, SettingsError
 from recordari.store.errors import Damaged, Full, NewerSchema, NotADatabase, ReadOnly, StoreError
 
+pytestmark = pytest.mark.usefixtures("sharing")  # see conftest.py
+
 RECORDARI = str(Path(sys.executable).with_name("recordari"))
 AT = "2026-03-18T10:00:00+08:00"
 GOOD = {"at": AT, "text": "预算8万元"}

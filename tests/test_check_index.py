@@ -17,6 +17,8 @@ from recordari.settings import Settings
 from recordari.store.derived import Difference
 from recordari.store.tables import ITEMS, RELATIONS, TERMS, TEXTS, TRACE_HITS, TURN_TERMS, TURN_TEXTS, TURNS
 
+pytestmark = pytest.mark.usefixtures("sharing")  # see conftest.py
+
 NOW = "2026-03-18T10:00:00+08:00"
 RULES = shipped()
 TRACED = Settings(embedder="none", trace=1)

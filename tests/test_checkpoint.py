@@ -28,6 +28,8 @@ from recordari.audit.merkle import leaf_hash
 from recordari.memory import Memory, NotFoundError
 from recordari.trust.signing import _without
 
+pytestmark = pytest.mark.usefixtures("sharing")  # see conftest.py
+
 NAMESPACE = "matter-17"
 KEY = SigningKey.from_seed(bytes(range(32)))
 

@@ -17,6 +17,8 @@ from recordari.memory import Memory
 from recordari.store.engine import Store
 from recordari.store.items import is_void
 
+pytestmark = pytest.mark.usefixtures("sharing")  # see conftest.py
+
 PROCESSES, TURNS, CLIENTS = 4, 50, 3
 WRITER = Path(__file__).with_name("store_writer.py")
 

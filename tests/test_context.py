@@ -22,6 +22,8 @@ from recordari.rules.ruleset import Ruleset
 from recordari.service.cli import app
 from recordari.settings import Settings
 
+pytestmark = pytest.mark.usefixtures("sharing")  # see conftest.py
+
 NOW = "2026-03-18T10:00:00+08:00"
 TALK = (
     (1, "市场预算5万元"),

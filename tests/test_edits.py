@@ -16,6 +16,8 @@ from recordari.memory import Memory, NotFoundError
 from recordari.model import MemoryItem
 from recordari.store.errors import Stale
 
+pytestmark = pytest.mark.usefixtures("sharing")  # see conftest.py
+
 AT = "2026-03-18T10:00:00+08:00"
 LATER = "2026-03-20T09:30:00+08:00"
 

@@ -15,6 +15,8 @@ from recordari.rules.ruleset import Ruleset
 from recordari.service.cli import app
 from recordari.service.faults import told
 
+pytestmark = pytest.mark.usefixtures("sharing")  # see conftest.py
+
 WHO = ("--actor", "ines")
 WHY = ("--ground", "gdpr-17-1-b")
 

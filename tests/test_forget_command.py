@@ -15,6 +15,8 @@ from commands import recordari
 from recordari.memory import Memory
 from recordari.rules.load import load
 
+pytestmark = pytest.mark.usefixtures("sharing")  # see conftest.py
+
 RULES = """\
 id: forgetting.core
 version: 9

@@ -22,6 +22,8 @@ from recordari.rules.ruleset import Ruleset
 from recordari.store.errors import Stale
 from recordari.trust.actors import ActorError, add_actor, key_file
 
+pytestmark = pytest.mark.usefixtures("sharing")  # see conftest.py
+
 
 @pytest.fixture
 def small(place: str, own_rules: Ruleset) -> Any:

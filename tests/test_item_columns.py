@@ -10,6 +10,8 @@ import pytest
 
 from recordari.memory import Memory
 
+pytestmark = pytest.mark.usefixtures("sharing")  # see conftest.py
+
 SAID = ("我们的预算是8万元。", "预算改成10万元。")
 
 

@@ -17,6 +17,8 @@ from recordari.rules.ruleset import Ruleset
 from recordari.settings import Settings
 from recordari.trust.actors import ActorError, add_actor, key_file
 
+pytestmark = pytest.mark.usefixtures("sharing")  # see conftest.py
+
 AT = "2026-03-18T10:00:00+08:00"
 OPEN = Gates()
 CLEAN = {"lint": 0, "lock": 0, "tests": 0}

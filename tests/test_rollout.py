@@ -13,6 +13,8 @@ from types import ModuleType
 import pytest
 from commands import recordari, untraced
 
+pytestmark = pytest.mark.usefixtures("sharing")  # see conftest.py
+
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -23,6 +23,8 @@ from recordari.rules.load import load
 from recordari.rules.ruleset import Ruleset
 from recordari.rules.trying import Tryout, try_turns, tryout_lines
 
+pytestmark = pytest.mark.usefixtures("sharing")  # see conftest.py
+
 HEAD = "version: 1\nstatus: active\ntitle: {en: e, zh: z}\nowner: test\nrationale: because\n"
 SLOT = (
     "id: slot.stipend\nkind: slot\n"

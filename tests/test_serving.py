@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 
+from recordari import cachefolder
 from recordari.erasure.erasing import House
 from recordari.memory import Memory
 from recordari.releases import proving, releasing, serving
 from recordari.releases.checking import deviation
 from recordari.releases.releasing import Deed
 from recordari.rules.load import build, digest_of, following
+from recordari.rules.parsed import SETS
 from recordari.rules.promotion import Gate, Gates
 from recordari.rules.release import InForce, bucket
 from recordari.rules.ruleset import Ruleset
@@ -52,6 +54,15 @@ def phantoms(memory: Memory) -> list[dict[str, Any]]:
 
 def bet(memory: Memory, entity: str, turn: str) -> Any:
     return memory.observe("The wager is $500.", said_at=AT, entity=entity, conversation=entity, turn_id=turn)
+
+
+def forgetting_proofs(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine on which no set has been proved yet; it remembers how texts are parsed, which would take 15 seconds."""
+    place.mkdir()
+    known = cachefolder.folder()
+    if known is not None and (known / SETS).is_dir():
+        (place / SETS).symlink_to(known / SETS)
+    monkeypatch.setenv("RECORDARI_CACHE", str(place))
 
 
 def test_a_canary_decides_for_its_buckets_only_and_says_so(memory: Memory, house: House, wager: Ruleset) -> None:
@@ -315,7 +326,7 @@ def test_a_set_whose_compilation_ends_its_process_leaves_the_writer_alive(
 ) -> None:  # fmt: skip
     releasing.publish(house, DEED, wager, CLEAN)
     releasing.promote(house, DEED, "stable", OPEN)
-    monkeypatch.setenv("RECORDARI_CACHE", str(tmp_path / "new"))
+    forgetting_proofs(tmp_path / "new", monkeypatch)
     monkeypatch.setattr(proving, "CHILD", (sys.executable, "-c", "import os; os.abort()"))
     assert bet(memory, "client-1", "t-1").decisions[0].ruleset == memory.ruleset.digest
     assert "ended a process by signal 6" in caplog.text
@@ -329,7 +340,7 @@ def test_where_no_process_can_be_started_a_set_is_proved_in_this_one_and_that_is
 ) -> None:  # fmt: skip
     releasing.publish(house, DEED, wager, CLEAN)
     releasing.promote(house, DEED, "stable", OPEN)
-    monkeypatch.setenv("RECORDARI_CACHE", str(tmp_path / "new"))
+    forgetting_proofs(tmp_path / "new", monkeypatch)
     monkeypatch.setattr(proving, "CHILD", (str(tmp_path / "nothing"),))
     assert bet(memory, "client-1", "t-1").decisions[0].ruleset == wager.digest
     assert "is proved inside this process" in caplog.text
@@ -338,7 +349,7 @@ def test_where_no_process_can_be_started_a_set_is_proved_in_this_one_and_that_is
 def test_a_set_new_to_this_machine_is_proved_by_a_process_of_its_own(
     wager: Ruleset, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("RECORDARI_CACHE", str(tmp_path / "new"))
+    forgetting_proofs(tmp_path / "new", monkeypatch)
     proving.prove(wager.digest, wager.sources)
     monkeypatch.setattr(proving, "CHILD", ("nothing",))
     proving.prove(wager.digest, wager.sources)  # remembered

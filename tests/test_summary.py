@@ -23,6 +23,8 @@ from recordari.memory import Memory
 from recordari.rules.ruleset import Ruleset
 from recordari.settings import Settings, SettingsError
 
+pytestmark = pytest.mark.usefixtures("sharing")  # see conftest.py
+
 START = datetime.fromisoformat("2026-03-18T10:00:00+08:00")
 GROUND = {"ground": "gdpr-17-1-b", "actor": "officer"}
 SMALL = ["好的", "OK", "thanks", "嗯", "明白", "hello", "收到", "谢谢", "sure", "再见"]

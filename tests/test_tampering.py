@@ -21,6 +21,8 @@ from recordari.rules.ruleset import Ruleset
 from recordari.service.forgery import superuser
 from recordari.store.errors import Damaged
 
+pytestmark = pytest.mark.usefixtures("sharing")  # see conftest.py
+
 ACTOR = "ines"
 SAID = (
     ("user", "我们的预算是8万元。"),

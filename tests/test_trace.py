@@ -23,6 +23,8 @@ from recordari.settings import Settings, SettingsError
 from recordari.store import traces
 from recordari.store.tables import NAMESPACES, TRACE_HITS, TRACES
 
+pytestmark = pytest.mark.usefixtures("sharing")  # see conftest.py
+
 AT = "2026-04-02T10:00:00+08:00"
 ACTOR: dict[str, Any] = {"ground": "gdpr-17-1-b", "actor": "dpo"}
 ALL = Settings(embedder="none", trace=1)

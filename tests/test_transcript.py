@@ -26,6 +26,8 @@ from recordari.store.engine import Store
 from recordari.store.search import weighted
 from recordari.store.tables import TURN_TERMS, TURN_TEXTS, TURN_VECTORS
 
+pytestmark = pytest.mark.usefixtures("sharing")  # see conftest.py
+
 AT = "2026-04-02T10:00:00+08:00"
 ACTOR: dict[str, Any] = {"ground": "gdpr-17-1-b", "actor": "dpo"}
 

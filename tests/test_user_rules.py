@@ -14,6 +14,8 @@ from recordari.rules.check import check
 from recordari.rules.load import load
 from recordari.rules.ruleset import Ruleset
 
+pytestmark = pytest.mark.usefixtures("sharing")  # see conftest.py
+
 FOLDER = Path(__file__).resolve().parent.parent / "examples" / "insurance-rules"
 
 

@@ -8,8 +8,6 @@ The answer is the child's process id, and its exit code when it is gone.
 from __future__ import annotations
 
 import atexit
-import copy
-import dataclasses
 import gc
 import importlib
 import inspect
@@ -46,9 +44,12 @@ def warm() -> None:
 
     Nothing that is kept of this depends on variables, a folder or a clock; ``test_commands.py`` looks after that.
     """
+    sys.path.insert(0, os.path.dirname(__file__))
+    from shipped import share, shipped
+
+    sys.path.pop(0)  # the path of a command has no folder of tests
     import recordari
     from recordari.memory import Memory
-    from recordari.rules import load as loading
 
     # `later` commands import their modules by name when they are asked for.
     for module in pkgutil.walk_packages(recordari.__path__, "recordari."):
@@ -56,49 +57,12 @@ def warm() -> None:
             importlib.import_module(module.name)
     for name in LIBRARIES:
         importlib.import_module(name)
-    shipped = loading.load()
-    talk = Memory.rehearsal(ruleset=shipped, ner=False)
+    talk = Memory.rehearsal(ruleset=shipped(), ner=False)
     for place, text in enumerate(TALK):
         talk.observe(text, said_at=f"2026-01-01T10:{place:02}:00+08:00", entity="client")
     KEPT.append(talk)
     inspect.stack()  # coverage asks for it when it starts, and the first time every module is looked at
-    share(loading, shipped)
-
-
-def share(loading: Any, shipped: Any) -> None:
-    """Let rule sets that are read take over what was made of the very same files, as a writer's next release does."""
-    fields = {field.name for field in dataclasses.fields(shipped)}
-    collected, validate = loading._collected, loading.validate
-    valid: dict[str, tuple[Any, Any]] = {}
-
-    def noted(data: Any, *, checked: bool = False) -> Any:
-        rule, complaints = validate(data, checked=checked)
-        if rule is not None and rule == shipped.files.get(rule.id):
-            valid[rule.id] = copy.deepcopy(data), shipped.files[rule.id]
-        return rule, complaints
-
-    loading.validate = noted
-    loading.load()
-
-    def known(data: Any, *, checked: bool = False) -> Any:
-        """The rule of data that are the same as before; all others are looked at."""
-        name = data.get("id") if isinstance(data, dict) else None
-        seen = valid.get(name) if isinstance(name, str) else None
-        if seen is not None and seen[0] == data:
-            return seen[1], []
-        return validate(data, checked=checked)
-
-    def sharing(*given: Any, **named: Any) -> Any:
-        found = collected(*given, **named)
-        if (found.digest, found.sources) == (shipped.digest, shipped.sources):
-            vars(found).update(
-                {name: made for name, made in vars(shipped).items() if name not in fields and name != "_texts"}
-            )
-        else:
-            found.share(shipped)
-        return found
-
-    loading.validate, loading._collected = known, sharing
+    share()
 
 
 def stream(number: int, mode: str) -> io.TextIOWrapper:
