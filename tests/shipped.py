@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from recordari.rules import load as loading
+from recordari.rules.parsed import Parsed, Read
 from recordari.rules.ruleset import Ruleset
 
 
@@ -40,7 +41,8 @@ def share() -> Callable[[], None]:
     """
     whole, known = shipped(), _valid()
     fields = {field.name for field in dataclasses.fields(whole)}
-    collected, validate = loading._collected, loading.validate
+    collected, validate, parse = loading._collected, loading.validate, loading.parse
+    texts = {whole.sources[name]: data for name, data in known.items()}
 
     def validated(data: Any, *, checked: bool = False) -> Any:
         name = data.get("id") if isinstance(data, dict) else None
@@ -57,10 +59,17 @@ def share() -> Callable[[], None]:
             found.share(whole)
         return found
 
-    def end() -> None:
-        loading.validate, loading._collected = validate, collected
+    def read(reads: Iterable[Read], trusting: bool) -> Iterator[tuple[Read, Parsed]]:
+        if trusting:
+            yield from parse(reads, trusting)
+            return
+        for each in reads:  # who trusts no cache parses the packs for ten seconds
+            yield (each, Parsed.of(texts[each.text])) if each.text in texts else next(parse([each], trusting))
 
-    loading.validate, loading._collected = validated, sharing
+    def end() -> None:
+        loading.validate, loading._collected, loading.parse = validate, collected, parse
+
+    loading.validate, loading._collected, loading.parse = validated, sharing, read
     return end
 
 
