@@ -17,7 +17,7 @@ from ..rules.ruleset import Ruleset
 from ..rules.slots import SlotRelation
 from ..store.lookup import deciders
 from ..store.reading import Reading
-from ..store.relations import Scope, Step, reach, steps_between, turns_of
+from ..store.relations import Scope, Step, hidden_items, reach, steps_between, turns_of
 from .question import QuestionError
 
 MOST_HOPS = 3
@@ -135,6 +135,14 @@ def named(book: RelationBook, name: str) -> str:
     return name_key(name, rule_book(book.ruleset).names)
 
 
+def _hidden(tx: Reading) -> tuple[frozenset[str], frozenset[str]]:
+    """Items that may not be answered, and entities about which none may."""
+    if not tx.restrictions:
+        return frozenset(), frozenset()
+    entities = frozenset(each.target for each in tx.restrictions if each.on == "entity" and each.target)
+    return hidden_items(tx.connection, tx.namespace, tx.restrictions), entities
+
+
 def related(
     tx: Reading, book: RelationBook, name: str, wanted: Wanted, at: datetime, known_at: datetime | None = None
 ) -> tuple[Related, ...]:
@@ -149,7 +157,7 @@ def related(
         raise QuestionError(f"no relation {unknown[0]!r}: one of {', '.join(sorted(book.relations))}")
     scope = Scope(
         at, wanted.relations or frozenset(book.relations), known_at, book.same, book.both, wanted.direction,
-        wanted.principal, tx.restrictions,
+        wanted.principal, *_hidden(tx),
     )  # fmt: skip
     start = named(book, name)
     if not start:
@@ -190,7 +198,7 @@ def along(
     """
     scope = Scope(
         at, frozenset(relation for relation, _ in steps), known_at, book.same, book.both, None, wanted.principal,
-        tx.restrictions, tuple(steps),
+        *_hidden(tx), tuple(steps),
     )  # fmt: skip
     start = named(book, name)
     most = int(book.number("most_names") or 1000)

@@ -6,6 +6,7 @@ an edge was true and known at a time stands in the versions of its item alone.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,7 +18,7 @@ from ..model import Decision, Edge, MemoryItem, Turn
 from .codec import read_decision, read_item, read_turn
 from .standing import Standing
 from .statements import Columns, Insert
-from .tables import DECISIONS, RELATIONS, TURNS, column, stamp
+from .tables import DECISIONS, ITEMS, RELATIONS, TURNS, column, stamp
 
 EdgeOf = Callable[[MemoryItem, str], Edge | None]
 Add = Callable[[Insert, Sequence[Columns]], None]
@@ -37,7 +38,8 @@ class Scope:
     both: frozenset[str] = frozenset()  # relations that hold both ways, those among them
     direction: str | None = None  # out: along the others, in: against them, None: either
     principal: str | None = None  # only what conversations with this one gave
-    restrictions: tuple[Standing, ...] = ()  # what may not be answered
+    hidden: frozenset[str] = frozenset()  # items that may not be answered
+    hidden_entities: frozenset[str] = frozenset()  # nor any item about these
     steps: tuple[tuple[str, str], ...] = ()  # relation and direction of the first step, the second …; none: any
 
 
@@ -130,6 +132,22 @@ def turns_of(connection: Connection, namespace: str, turn_ids: Iterable[str]) ->
     }
 
 
+def hidden_items(connection: Connection, namespace: str, restrictions: Iterable[Standing]) -> frozenset[str]:
+    """Items of the graph that a restriction is on, but for those on an entity, which a column tells.
+
+    Whose words an item has, and so its conversation, stands in its body alone: only those that may have it are read.
+    """
+    found = {each.target for each in restrictions if each.on == "item"}
+    graph = select(RELATIONS.c.item_id).where(RELATIONS.c.namespace == namespace)
+    query = select(ITEMS.c.body).where(ITEMS.c.namespace == namespace, ITEMS.c.version == 1, ITEMS.c.item_id.in_(graph))
+    for each in restrictions:
+        if each.on == "conversation":
+            named = json.dumps(each.target, ensure_ascii=False)
+            rows = connection.execute(query.where(ITEMS.c.body.contains(named, autoescape=True))).scalars()
+            found.update(item.id for item in map(read_item, rows) if each.covers(item))
+    return frozenset(found)
+
+
 # ---------------------------------------------------------------- walking it
 _STANDS = """
     i.namespace = r.namespace AND i.item_id = r.item_id AND i.status <> 'held'
@@ -137,16 +155,6 @@ _STANDS = """
     AND r.recorded_at <= :known_at AND i.written_at <= :known_at
     AND (i.replaced_at IS NULL OR i.replaced_at > :known_at)
 """
-# Restrictions are few and may hide any number of items: each is held against the item at hand.
-_HIDDEN = {
-    "item": " AND r.item_id NOT IN :hidden_item",
-    "entity": " AND i.entity NOT IN :hidden_entity",
-    "conversation": """ AND NOT EXISTS (
-        SELECT 1 FROM items f JOIN turns t ON t.namespace = f.namespace AND t.turn_id = f.written_by
-        WHERE f.namespace = i.namespace AND f.item_id = i.item_id AND f.version = 1
-        AND t.conversation IN :hidden_conversation
-    )""",
-}
 _FOREVER = "9999"  # later than any time of a column
 
 
@@ -167,12 +175,14 @@ def _conditions(scope: Scope) -> tuple[str, dict[str, Any], list[Any]]:
     if scope.principal is not None:
         said += " AND i.principal = :principal"
         values["principal"] = scope.principal
-    for on, condition in _HIDDEN.items():
-        targets = sorted({column(each.target) for each in scope.restrictions if each.on == on and each.target})
+    for name, column_, targets in (
+        ("hidden", "r.item_id", scope.hidden),
+        ("entities", "i.entity", frozenset(map(column, scope.hidden_entities))),
+    ):
         if targets:
-            said += condition
-            values[f"hidden_{on}"] = targets
-            lists.append(bindparam(f"hidden_{on}", expanding=True))
+            said += f" AND {column_} NOT IN :{name}"
+            values[name] = sorted(targets)
+            lists.append(bindparam(name, expanding=True))
     return said, values, lists
 
 

@@ -283,10 +283,10 @@ def test_names_with_one_key_are_one_name_for_whoever_judges_them() -> None:
 def test_a_restriction_of_any_kind_takes_its_edges_out_of_a_walk_and_no_other(
     memory: Memory, on: Literal["item", "entity", "conversation"]
 ) -> None:
-    say(memory, "Oakline Ltd supplies Wexmoor Partners.", conversation="a")
+    say(memory, "Oakline Ltd supplies Wexmoor Partners.")  # in the conversation that has no name of its own
     say(memory, "Norwood Bank supplies Wexmoor Partners.", conversation="b")
-    edge = next(each for each in memory.items() if each.conversation == "a")
-    target = {"item": edge.id, "entity": "Oakline Ltd", "conversation": "a"}[on]
+    edge = next(each for each in memory.items() if each.conversation == "default")
+    target = {"item": edge.id, "entity": "Oakline Ltd", "conversation": "default"}[on]
     number = memory.restrict(on, target, ground="gdpr-18", actor="ines")
     assert names(memory, "Wexmoor Partners") == {"Norwood Bank": 1}
     memory.release("restrict", number, ground="settled", actor="ines")
