@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .options import Actor, Json, Namespace, Store
+
+if TYPE_CHECKING:
+    from ..memory import Memory
 
 Item = Annotated[str | None, typer.Option("--item", help="On this item.")]
 Entity = Annotated[str | None, typer.Option("--entity", help="On everything about this entity.")]
@@ -25,6 +29,17 @@ def chosen(item: str | None, entity: str | None, conversation: str | None) -> tu
     return named[0]
 
 
+def stored(memory: Memory, on: str, target: str) -> bool:
+    """Whether anything is there that it is on; an item always is."""
+    from ..store.erasing import items_where, turns_about, turns_where
+
+    with memory.store.reading(memory.namespace) as tx:
+        if on == "entity":
+            found = items_where(tx, entity=target) or turns_where(tx, principal=target) or turns_about(tx, target)
+            return bool(found)
+        return on == "item" or bool(turns_where(tx, conversation=target))
+
+
 def commands(kind: str, verb: str, lifted: str) -> typer.Typer:
     """``add``, ``lift`` and ``list`` of one kind of record."""
     app = typer.Typer()
@@ -40,6 +55,9 @@ def commands(kind: str, verb: str, lifted: str) -> typer.Typer:
         with editing(store, namespace, None) as memory:
             act = memory.hold if kind == "hold_legal" else memory.restrict
             print(act(on, target, ground=ground, actor=actor))  # type: ignore[arg-type]
+            if not stored(memory, on, target):
+                told = f"nothing is stored of {on} {target!r} so far: it holds for what comes. Is it written so?"
+                print(told, file=sys.stderr)
 
     @app.command(help=lifted)
     def lift(

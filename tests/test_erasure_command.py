@@ -199,3 +199,12 @@ def test_a_hold_younger_than_the_erasure_forbids_applying_it_again(store: Path, 
     assert status == 2
     assert "younger" in error
     assert items(backup) == {"宋玉", "Marlow"}
+
+
+@pytest.mark.parametrize("command", ["hold", "restrict"])
+@pytest.mark.parametrize(("on", "known", "unknown"), [("--entity", "宋玉", "宋钰"), ("--conversation", "c-0", "c0")])
+def test_what_nothing_is_stored_of_is_told(store: Path, command: str, on: str, known: str, unknown: str) -> None:
+    status, number, error = run(store, command, "add", on, unknown, "--ground", "case 7", *WHO)
+    assert (status, number.strip().isdigit()) == (0, True)
+    assert f"nothing is stored of {on[2:]} {unknown!r} so far" in error
+    assert "nothing is stored" not in run(store, command, "add", on, known, "--ground", "case 7", *WHO)[2]
