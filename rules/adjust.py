@@ -9,14 +9,15 @@ from decimal import Decimal
 from typing import Literal
 
 from ..extractors.assertion import assertion_of
-from ..model import Act, Adjustment, Candidate, Span
-from ..values import PercentValue, TimeValue, Value
+from ..model import Act, Adjustment, Candidate, Mention, Span
+from ..values import NumberValue, PercentValue, QuantityValue, TimeValue, Value
 from .book import Book
 from .frames import LONGEST, Frame, uncued
 from .labels import is_han, key
 from .view import Place, Segment, View
 
 _KINDS = frozenset({"money", "number", "percent", "quantity", "time"})
+_DECIMAL = re.compile(r"\d*[.,]\d+|\d+ ?[%％]")
 _ISO = re.compile(r"P[\dT]")
 
 Operator = Literal["add", "subtract", "later", "earlier"]
@@ -145,6 +146,19 @@ def _without_tail(pattern: re.Pattern[str], text: str) -> str:
         if not ends or not low:
             return text
         text = text[: ends[0]]
+
+
+def adjustment_by(mention: Mention, operator: Operator, book: Book) -> Adjustment:
+    """By how much a value changes. A fraction in words (一半) is a part of the value, "0.5" an amount; 增加两倍 adds twice
+    the value."""
+    value = mention.value
+    part = value.amount if isinstance(value, NumberValue) and value.unit is None else None
+    if part is not None and 0 < part < 1 and operator in {"add", "subtract"} and not _DECIMAL.search(mention.text):
+        return Adjustment(operator="multiply", factor=1 + part if operator == "add" else 1 - part)
+    times = isinstance(value, QuantityValue) and book.lex.said["times_unit"].fullmatch(value.unit or "")
+    if times and isinstance(value, QuantityValue) and value.amount is not None and operator == "add":
+        return Adjustment(operator="multiply", factor=1 + value.amount)
+    return Adjustment.model_validate({"operator": operator, "by": value})
 
 
 def step_candidate(seen: View, book: Book, step: Step, adjustment: Adjustment | None, label: str) -> dict[str, object]:

@@ -154,6 +154,7 @@ class Book:
     event_days: frozenset[str] = frozenset()  # words that only say that an event has a day: 开售日, "launch day"
     recent_turns: int = 12
     nearer_by: int = 4
+    same_scale: int = 10  # times by which a bare number and the figure before "k" may differ
     _event_labels: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
 
     def event_labels(self, anchor: str, slot: str) -> tuple[str, ...]:
@@ -276,6 +277,7 @@ def compile_book(ruleset: RulesetLike) -> Book:
         label_words=_label_words(ruleset.slots, vocabularies),
         recent_turns=int(table("settings.bind").get("recent_turns", "12")),
         nearer_by=int(table("settings.bind").get("nearer_by", "4")),
+        same_scale=int(table("settings.bind").get("same_scale", "10")),
         families={name: tuple(slots) for name, slots in sorted(families.items())},
     )
 

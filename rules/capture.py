@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from ..extractors.assertion import assertion_of
 from ..extractors.scan import Spoken
-from ..model import Act, Adjustment, Candidate, Mention, Scan
+from ..model import Act, Candidate, Mention, Scan
 from ..values import MoneyValue, NumberValue
 from .acts import act_of, bounded, patch_of, pointing
-from .adjust import Step, label_of_step, step_candidate, step_of, unnumbered
+from .adjust import Step, adjustment_by, label_of_step, step_candidate, step_of, unnumbered
 from .book import Book, Rule, RulesetLike, book_of
 from .capture_file import CaptureFile
 from .counted import counted
@@ -252,7 +252,7 @@ def _filled(
     if step is not None:
         adjustment = None
         if step.operator is not None:
-            adjustment = Adjustment.model_validate({"operator": step.operator, "by": place.mention.value})
+            adjustment = adjustment_by(place.mention, step.operator, book)
         base |= step_candidate(seen, book, step, adjustment, label_of_step(seen, book, step, around))
         return Candidate(**base)
     base.setdefault("act", "change" if act == "adjust" else act)

@@ -240,8 +240,10 @@ def adjusted(adjustment: Adjustment, value: Value) -> Value | None:
         if any(number < 0 for number in fields.values()):
             return None
         return value.model_copy(update=fields)
-    if isinstance(value, Magnitude) and adjustment.factor is not None and value.amount is not None:
-        return value.model_copy(update={"amount": _plain(value.amount * adjustment.factor)})
+    if isinstance(value, Magnitude) and adjustment.factor is not None:
+        given = {name: getattr(value, name) for name in ("amount", "min", "max")}
+        fields = {name: _plain(one * adjustment.factor) for name, one in given.items() if one is not None}
+        return value.model_copy(update=fields) if fields else None
     return None
 
 
