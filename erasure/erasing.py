@@ -21,11 +21,10 @@ from ..store.erasing import (
     holders,
     items_of,
     items_where,
-    turns_about,
-    turns_of_items,
     turns_where,
 )
 from ..store.reading import Reading
+from ..store.saying import turns_about, turns_of_items
 from ..store.standing import Mark, On, Standing, in_force
 from ..trust.actors import acting
 

@@ -18,9 +18,10 @@ from typing import Any
 
 from ..store import traces
 from ..store.engine import Store
-from ..store.erasing import items_of, items_where, turns_about, turns_of_items, turns_where
+from ..store.erasing import items_of, items_where, turns_where
 from ..store.errors import CannotOpen, ReadOnly
 from ..store.reading import Reading
+from ..store.saying import turns_about, turns_of_items
 from ..store.traces import Period, Target, Trace
 from .context import Context
 from .rank import Recalled

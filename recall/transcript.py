@@ -10,8 +10,9 @@ from typing import Literal
 from ..model import Turn
 from ..store import transcript as said
 from ..store.engine import Store
-from ..store.erasing import items_of, suggesting, turns_about, turns_of_items, turns_where
+from ..store.erasing import items_of, turns_where
 from ..store.reading import Reading
+from ..store.saying import suggesting, turns_about, turns_of_items
 from ..store.search import weighted
 from .question import Asked, QuestionBook
 from .rank import Filters, Found, Recalled
@@ -41,6 +42,8 @@ def with_turns(
     """
     if filters.without:
         return replace(answer, left_out={**answer.left_out, "transcript": 1})
+    if answer.asked.idle and not answer.hits:  # small talk asks nothing of what was said, either
+        return answer
     search = _Search(tx, answer, book, filters, embedder)
     turns = search.found(top)
     return replace(answer, turns=turns, unserved={**answer.unserved, **search.unserved})

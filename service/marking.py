@@ -31,7 +31,8 @@ def chosen(item: str | None, entity: str | None, conversation: str | None) -> tu
 
 def stored(memory: Memory, on: str, target: str) -> bool:
     """Whether anything is there that it is on; an item always is."""
-    from ..store.erasing import items_where, turns_about, turns_where
+    from ..store.erasing import items_where, turns_where
+    from ..store.saying import turns_about
 
     with memory.store.reading(memory.namespace) as tx:
         if on == "entity":

@@ -19,10 +19,11 @@ from ..model import MemoryItem
 from . import relations, search, traces, transcript, vectors
 from .codec import read_item
 from .reading import Reading
+from .saying import suggesting
 from .scrubbing import SCRUB
 from .standing import standing
 from .statements import Statement
-from .tables import ASKING, DECISIONS, ITEMS, OUTBOX, PRIVATE, PROPOSALS, TURNS, WISHES, column, stamp, storable
+from .tables import ASKING, DECISIONS, ITEMS, OUTBOX, PRIVATE, PROPOSALS, TURNS, WISHES, stamp, storable
 from .talk import WORDINGS
 from .writing import Writing
 
@@ -36,19 +37,6 @@ _VERSIONS = Statement(
     select(ITEMS.c.entity, ITEMS.c.ordinal, ITEMS.c.body).where(
         ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.item_id == bindparam("item")
     )
-)
-_SAID = Statement(
-    select(ITEMS.c.written_by, ITEMS.c.body).where(
-        ITEMS.c.namespace == bindparam("namespace"), ITEMS.c.item_id == bindparam("item")
-    )
-)
-_NAMED = tuple(
-    Statement(
-        select(DECISIONS.c.turn_id)
-        .where(DECISIONS.c.namespace == bindparam("namespace"))
-        .where(of == bindparam("item"))
-    )
-    for of in (DECISIONS.c.item, DECISIONS.c.target)
 )
 
 
@@ -134,39 +122,6 @@ def items_of(tx: Reading, turns: Iterable[str]) -> set[str]:
     for some in _pages(turns):
         query = select(ITEMS.c.item_id).where(_mine(ITEMS, tx), ITEMS.c.version == 1, ITEMS.c.written_by.in_(some))
         found.update(tx.connection.execute(query).scalars())
-    return found
-
-
-def turns_about(tx: Reading, entity: str) -> set[str]:
-    """Turns with somebody else in which something was decided about an entity, remembered or not."""
-    query = select(DECISIONS.c.turn_id, DECISIONS.c.body).where(
-        _mine(DECISIONS, tx), DECISIONS.c.about == column(entity)
-    )
-    return {turn for turn, body in tx.connection.execute(query) if json.loads(body).get("entity") == entity}
-
-
-def turns_of_items(tx: Reading, items: Iterable[str]) -> set[str]:
-    """Turns in which items were said, said again, changed or named, and those that had suggested them: the turns whose
-    words go with the items."""
-    wanted = sorted(set(items))
-    found = {turn for named in _NAMED for (turn,) in named.each(tx.connection, "item", wanted, namespace=tx.namespace)}
-    for written_by, body in _SAID.each(tx.connection, "item", wanted, namespace=tx.namespace):
-        fields = json.loads(body)
-        found.update((written_by, fields["turn_id"], *(each["turn_id"] for each in fields.get("evidence") or ())))
-    return found | suggesting(tx, found)
-
-
-def suggesting(tx: Reading, turns: set[str]) -> set[str]:
-    """Turns whose suggestions were answered in one of these, always in the same conversation."""
-    talks: set[str] = set()
-    for some in _pages(turns):
-        query = select(TURNS.c.conversation).where(_mine(TURNS, tx), TURNS.c.turn_id.in_(some))
-        talks.update(tx.connection.execute(query.distinct()).scalars())
-    found: set[str] = set()
-    for some in _pages(talks):
-        made = select(PROPOSALS.c.turn_id, PROPOSALS.c.answered_by).where(_mine(PROPOSALS, tx))
-        rows = tx.connection.execute(made.where(PROPOSALS.c.conversation.in_(some)))
-        found.update(turn for turn, by in rows if by in turns)
     return found
 
 
