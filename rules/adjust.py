@@ -149,8 +149,8 @@ def _without_tail(pattern: re.Pattern[str], text: str) -> str:
 
 
 def adjustment_by(mention: Mention, operator: Operator, book: Book) -> Adjustment:
-    """By how much a value changes. A fraction in words (一半) is a part of the value, "0.5" an amount; 增加两倍 adds twice
-    the value."""
+    """By how much a value changes. A fraction in words (一半) is a part of the value, "0.5" an amount; 增加两倍 adds
+    twice the value."""
     value = mention.value
     part = value.amount if isinstance(value, NumberValue) and value.unit is None else None
     if part is not None and 0 < part < 1 and operator in {"add", "subtract"} and not _DECIMAL.search(mention.text):
