@@ -213,6 +213,7 @@ def understand(question: str, now: datetime, ruleset: Ruleset) -> Asked:
     idle = book.wording.idle(text, text.lower(), now, found)
     if idle:  # the weather of today is no value that lies in today
         as_of, wanted = when.as_of, None
+        notes.append("asks nothing of a memory: only what has its words is an answer")
     said = [*book.ask_words.sub(" ", rest.plain).split(), *rest.names]
     words = " ".join(word for word in said if not idle or any(map(str.isalpha, word)))
     return Asked(

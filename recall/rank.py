@@ -152,6 +152,7 @@ class _Search:
         self._near: list[tuple[MemoryItem, float]] | None = None
         self._weak: set[str] = set()  # items that share but single characters with the question
         self._far: set[str] = set()  # items that are nearest, and still too far to be an answer by that alone
+        self._about: set[str] = set()  # items near enough for one of the kind that is asked for
         slots = asked.slots if not asked.idle else {}
         self._named = {f"reported.{name}": 0.8 * sure for name, sure in slots.items()} | dict(slots)
         self._weights: dict[str, tuple[float, float, float]] = {}  # of similarity, importance, recency, by type
@@ -214,7 +215,8 @@ class _Search:
         if "exact" not in routes:
             return True
         # A guess is all there may be, but not where vectors find it far, or where somebody else is named.
-        return bool(self._near or self.asked.proper.difference(pieces(item.entity)))
+        far = self._near and item.id not in self._about
+        return bool(far or self.asked.proper.difference(pieces(item.entity)))
 
     # ------------------------------------------------------------ routes
     def _places(self) -> list[Place] | None:
@@ -293,6 +295,8 @@ class _Search:
                 self._near = [(item, close) for item, _ in near]
                 least = floor(self.book, self.nearby.model, self.asked.language)
                 self._far = {item.id for item, cosine in near if cosine < least}
+                least -= self.book.number("floor.guess", 0)
+                self._about = {item.id for item, cosine in near if cosine >= least}
             except Unserved as why:
                 self.unserved["vector"] = str(why)
         return self._near

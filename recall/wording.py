@@ -52,6 +52,9 @@ class Wording:
         self._idle = lazy("|".join(f"(?:{each})" for each in idle) or "(?!)")
         self._talk = Gates([gate for gate in ruleset.gates if gate.gives == "small_talk"], ruleset.words)
         endings = ruleset.words("recall.endings")
+        odd = files["recall.odd_forms"].labels if "recall.odd_forms" in files else {}
+        self._base = {form: base for base, forms in odd.items() for form in forms}
+        self._odd = {base: tuple(forms) for base, forms in odd.items()}
         self._endings = tuple(sorted(endings, key=lambda each: (-len(each), each)))
 
     def named(self, text: str) -> list[tuple[int, int]]:
@@ -84,6 +87,7 @@ class Wording:
         """An English word without its ending: release, releases, released and releasing have one stem."""
         if not (word.isascii() and word.isalpha()):
             return word
+        word = self._base.get(word, word)
         for ending in self._endings:
             if word.endswith(ending) and len(word) - len(ending) >= _STEM:
                 word = word[: -len(ending)]
@@ -96,8 +100,14 @@ class Wording:
         """Other forms of the English words of a question: what was said of "release" may have been "releases"."""
         found: dict[str, None] = {}
         for word in tokens(words):
-            if word.isascii() and word.isalpha() and len(word) > _STEM:
-                stem = self.stem(word)
-                forms = (word, word + "s", *(stem + end for end in ("", "e", "y", "ies", "ied", *self._endings)))
+            if word.isascii() and word.isalpha() and (len(word) > _STEM or word in self._odd):
+                base = self._base.get(word, word)
+                stem = self.stem(base)
+                forms = (
+                    base,
+                    base + "s",
+                    *self._odd.get(base, ()),
+                    *(stem + end for end in ("", "e", "y", "ies", "ied", *self._endings)),
+                )
                 found.update(dict.fromkeys(forms))
         return list(found)

@@ -28,7 +28,8 @@ TALKS = {
     "合同": ("合同金额28万元，合同期限15个月，合同违约金2万元，合同签订日期是5月3日。", "尾款9万元，尾款5月30日前付。"),
     "地名": ("成都预算8万元，上海预算9万元。", "董事会费用3万元，监事费用2万元。", "申请费300元，审查费500元。"),
     "期": ("第一期付款20万元，第二期付款28万元。", "听证时间是4月17日上午九点。"),
-    "forms": ("The lender is Aldgate Trust.", "The supplier is Corvell Metals Ltd.", "The renewal fee is $900."),
+    "forms": ("The lender is Aldgate Trust.", "The supplier is Corvell Metals Ltd.", "The renewal fee is $900.",
+        "I pledge $15,000 to the clinic.", "Pay it by May 15."),
     "preferences": (
         "我对花生过敏。", "I prefer phone calls.", "预算8万元。", "The deadline is May 29.",
         "我在云岭科技上班。",
@@ -87,6 +88,7 @@ FIRST = [
     ("forms", "Who is lending?", "Aldgate Trust"),
     ("forms", "Who supplied the metal?", "Corvell Metals Ltd"),
     ("forms", "What does it cost to renew?", "900 USD"),
+    ("forms", "By when must the pledge be paid?", "../2026-05-15"),
     # What is asked for leads, not the label.
     ("合同", "合同多长时间", "P15M"),
     ("合同", "合同金额是多少", "280000 CNY"),
@@ -153,8 +155,8 @@ def test_a_question_that_is_small_talk_or_for_a_book_of_reference_asks_nothing_o
     assert read(question, ruleset).idle
     for entity in TALKS:
         assert found(talked, entity, question) == []
-        context = talked.context(question, entity=entity, at=NOW)
-        assert (context.lines, context.text) == ((), "")
+        context = talked.context(question, entity=entity, at=NOW, transcript=True)
+        assert (context.lines, context.said, context.text) == ((), (), "")
 
 
 @pytest.mark.parametrize(
@@ -207,7 +209,8 @@ def test_words_of_one_stem_are_told_from_others(ruleset: Ruleset) -> None:
     wording = Wording(ruleset, ())
     for one, other in (
         ("release", "released"), ("supplier", "supply"), ("lender", "lending"), ("approval", "approved"),
-        ("maturity", "mature"), ("shipping", "shipped"), ("termination", "terminate"), ("expiry", "expire"),
+        ("maturity", "mature"), ("paid", "payment"),
+        ("sent", "sending"), ("shipping", "shipped"), ("termination", "terminate"), ("expiry", "expire"),
     ):  # fmt: skip
         assert wording.stem(one) == wording.stem(other)
     for one, other in (("legal", "lease"), ("market", "marker"), ("fee", "feed"), ("rent", "rest"), ("放款", "放")):
