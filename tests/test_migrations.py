@@ -276,3 +276,23 @@ def test_an_older_store_comes_to_know_whom_its_decisions_are_about(tmp_path: Pat
         assert memory.verify().ok
         assert memory.erase(entity="张伟", ground="request", actor="Ms Chen").turns == ("default:0",)
     assert "张伟".encode() not in path.read_bytes()
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3, 100])
+def test_whom_decisions_are_about_is_filled_in_by_pages_of_any_size(place: str, at_once: int) -> None:
+    from importlib import import_module
+
+    from recordari.memory import Memory
+
+    migration = import_module("recordari.store.migrations.versions.0009_whom_a_decision_is_about")
+    with Memory.open(place, ner=False) as memory:
+        for number, name in enumerate(("张伟", "李娜", "王芳")):
+            memory.observe(f"{name}的电话是1380000000{number}", said_at="2026-03-18T10:00:00+08:00", entity="Ann Lee")
+            memory.observe("My phone number is 13800000009.", said_at="2026-03-18T10:01:00+08:00", entity="Ann Lee")
+        with memory.store.writing(memory.namespace) as tx:
+            query = "SELECT turn_id, ordinal, about FROM decisions ORDER BY 1, 2"
+            before = tx.connection.exec_driver_sql(query).all()
+            assert {row[2] for row in before} == {None, "张伟", "李娜", "王芳"}
+            tx.connection.exec_driver_sql("UPDATE decisions SET about = NULL")
+            migration.fill(tx.connection, at_once)
+            assert tx.connection.exec_driver_sql(query).all() == before
