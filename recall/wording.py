@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from ..extractors.words import lazy
+from ..extractors.words import lazy, linear
 from ..model import Scan, Source
 from ..rules.gates import Gates
 from ..rules.labels import tokens
@@ -49,7 +49,7 @@ class Wording:
         first = rf"(?i:({name})(?:\s[^:?]{{1,40}})?:\s|({name})\s(?:{nouns})\W*$)"
         self._first = lazy(first if name else "(?!)")
         idle = files["recall.idle"].patterns.values() if "recall.idle" in files else ()
-        self._idle = lazy("|".join(f"(?:{each})" for each in idle) or "(?!)")
+        self._idle = lazy("|".join(f"(?:{each})" for each in idle) or r"[^\s\S]", 0, linear)
         self._talk = Gates([gate for gate in ruleset.gates if gate.gives == "small_talk"], ruleset.words)
         endings = ruleset.words("recall.endings")
         odd = files["recall.odd_forms"].labels if "recall.odd_forms" in files else {}
