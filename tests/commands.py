@@ -116,9 +116,10 @@ _one: Zygote | None = None
 
 
 def _zygote() -> Zygote:
-    """The one of this process, started when the first command is run; begun anew when variables of the start differ."""
+    """The one of this process, started when the first command is run; begun anew when variables of the start differ,
+    or when it is gone."""
     global _one
-    if _one is not None and _one.starting != _starting(os.environ):
+    if _one is not None and (_one.starting != _starting(os.environ) or _one.process.poll() is not None):
         _close()
     if _one is None:
         _one = Zygote()
