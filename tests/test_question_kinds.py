@@ -222,3 +222,9 @@ def test_a_question_that_missed_is_asked_by_the_other_forms_of_its_words(talked:
     assert {"releases", "wire"} <= set(answer.expanded)
     assert "released" not in answer.expanded
     assert talked.answer("May they ship the goods?", entity="permits", at=NOW).hits == ()
+
+
+def test_no_template_question_of_a_slot_is_small_talk(ruleset: Ruleset) -> None:
+    asked = [each for slot in ruleset.slots.values() for each in (*slot.asked_as.zh, *slot.asked_as.en)]
+    labelled = [*asked, *(f"合同{each}" for each in asked), *(f"late fee: {each}" for each in asked)]
+    assert [question for question in labelled if read(question, ruleset).idle] == []
