@@ -61,12 +61,14 @@ class Zygote:
         # One thread: numpy would start some for sums that no command does.
         quiet = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         self.starting = _starting(os.environ)
+        # rich takes the width once, when its console is made: without one it asks whenever it prints, as a child must.
+        plain = {name: value for name, value in untraced().items() if name not in ("COLUMNS", "LINES")}
         self.line, other = socket.socketpair()
         self.said = tempfile.TemporaryFile()  # noqa: SIM115 - as long as this process
         with other:
             self.process = subprocess.Popen(
                 [sys.executable, "-P", str(Path(__file__).with_name("zygote.py")), str(other.fileno())],
-                pass_fds=[other.fileno()], env={**untraced(), **quiet}, stdin=subprocess.DEVNULL,
+                pass_fds=[other.fileno()], env={**plain, **quiet}, stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL, stderr=self.said,
             )  # fmt: skip
         self.lock = threading.Lock()
