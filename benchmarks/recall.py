@@ -1,11 +1,12 @@
 """Reading back, measured: whether what dialogues wrote is found again, and how long an answer takes.
 
     python benchmarks/recall.py readback DIALOGUES.jsonl …   # lines as `recordari rehearse` takes them
-    python benchmarks/recall.py latency --items 1000000 --entities 10000
+    python benchmarks/recall.py latency --items 10000 1000000 --entities 100 10000
     python benchmarks/recall.py erasure --items 1000000 --entities 10000
 
-``readback`` asks the template questions of every live item at the last time of its dialogue. ``latency`` fills a SQLite
-file (recall_store.py), then asks one question at a time; the first answers, which fill caches, do not count.
+``readback`` asks the template questions of every live item at the last time of its dialogue. ``latency`` fills SQLite
+files (recall_store.py), then asks one question at a time, each of every store; the first answers, which fill caches, do
+not count.
 ``erasure`` takes single items, conversations and entities out of such a file, and tells what cleaning the file costs.
 """
 
@@ -22,6 +23,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -35,6 +37,7 @@ from recordari.recall.question import book_of, understand
 from recordari.recall.rank import Filters, recall
 from recordari.recall.vectors import Embedder, Vectors, installed
 from recordari.rules.load import load
+from recordari.rules.ruleset import Ruleset
 from recordari.service.batch import dialogue
 
 WARM = 200  # answers that fill caches
@@ -91,52 +94,78 @@ class Remembered:
         return [self._known[text] for text in texts]
 
 
-def latency(items: int, entities: int, asks: int, at: Path | None) -> dict[str, Any]:
-    """Milliseconds of an answer by kind of question, one entity a question, in one process: by the clock and of the
-    processor, which is what a machine without other work would come to."""
+def latency(sizes: Sequence[tuple[int, int]], asks: int, at: Path | None) -> dict[str, Any]:
+    """Milliseconds of an answer by kind of question and size of the store (items, entities), one entity a question, in
+    one process: by the clock and of the processor, which is what a machine without other work would come to. Several
+    stores are asked in turn, so that whatever slows the machine slows all alike."""
     gc.set_threshold(50_000, 20, 20)  # as the command line does
     ruleset = load()
     book = book_of(ruleset)
-    rng = random.Random(8)
     embedder = installed()
-    with tempfile.TemporaryDirectory() as folder:
-        path = (at or Path(folder)) / f"recall-{items}-{entities}.db"
-        if not path.exists():
-            begun = time.perf_counter()
-            count = build(path, items, entities, ruleset, embed=lambda memory: memory.embed() if embedder else None)
-            took, size = time.perf_counter() - begun, path.stat().st_size / 1e9
-            print(f"{count} item versions in {took:.0f} s, {size:.2f} GB", file=sys.stderr)
-        with path.open("rb") as file:  # the file lies in memory as far as it fits, as that of a server at work does
-            while file.read(1 << 24):
-                pass
-        now = START + timedelta(days=30)
-        found: dict[str, Any] = {"items": items, "entities": entities, "asked": asks}
-        with Memory.open(path, ruleset=ruleset, ner=False) as memory:
-            nearby = Vectors(Remembered(embedder)) if embedder is not None else None
-            for kind, questions in KINDS.items():
-                if kind == "hybrid" and nearby is None:
-                    continue
-                taken: dict[str, list[float]] = {"read": [], "found": [], "found, processor": []}
-                routes: Counter[str] = Counter()
-                for number in range(asks + WARM):
-                    entity, question = client(rng.randrange(entities)), questions[number % len(questions)]
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as opened:
+        memories = []
+        for items, entities in sizes:
+            path = _store(at or Path(folder), items, entities, ruleset, embedder)
+            memories.append(opened.enter_context(Memory.open(path, ruleset=ruleset, ner=False)))
+        nearby = Vectors(Remembered(embedder)) if embedder is not None else None
+        found: dict[str, Any] = {"asked": asks, "steady work": _steady()}
+        for kind, questions in KINDS.items():
+            if kind == "hybrid" and nearby is None:
+                continue
+            with_vectors = nearby if kind == "hybrid" else None
+            taken = [{"read": [], "found": [], "found, processor": []} for _ in sizes]
+            routes: list[Counter[str]] = [Counter() for _ in sizes]
+            rng = random.Random(8)
+            for number in range(asks + WARM):
+                question, place = questions[number % len(questions)], rng.random()
+                for which, (memory, (_, entities)) in enumerate(zip(memories, sizes, strict=True)):
                     begun = time.perf_counter()
-                    asked = understand(question, now, ruleset)
+                    asked = understand(question, START + timedelta(days=30), ruleset)
                     between, worked = time.perf_counter(), time.thread_time()
                     with memory.store.reading(memory.namespace) as tx:
-                        with_vectors = nearby if kind == "hybrid" else None
-                        hits = recall(tx, asked, book, Filters(entity), nearby=with_vectors).hits
+                        filters = Filters(client(int(place * entities)))
+                        hits = recall(tx, asked, book, filters, nearby=with_vectors).hits
                     ended, done = time.perf_counter(), time.thread_time()
-                    routes.update(route for hit in hits for route in hit.routes)
+                    routes[which].update(route for hit in hits for route in hit.routes)
                     if number >= WARM:
-                        taken["read"].append((between - begun) * 1000)
-                        taken["found"].append((ended - between) * 1000)
-                        taken["found, processor"].append((done - worked) * 1000)
-                found[kind] = {
-                    name: {"p50": round(statistics.median(ms), 2), "p99": round(statistics.quantiles(ms, n=100)[98], 2)}
-                    for name, ms in taken.items()
-                } | {"hits by route": dict(routes)}
+                        taken[which]["read"].append((between - begun) * 1000)
+                        taken[which]["found"].append((ended - between) * 1000)
+                        taken[which]["found, processor"].append((done - worked) * 1000)
+            found[kind] = {
+                f"{items} items": {name: _spread(ms) for name, ms in taken[which].items()}
+                | {"hits by route": dict(routes[which])}
+                for which, (items, _) in enumerate(sizes)
+            }
     return found
+
+
+def _store(folder: Path, items: int, entities: int, ruleset: Ruleset, embedder: Embedder | None) -> Path:
+    """A store of this size, made where there is none; its file lies in memory as far as it fits, as that of a server at
+    work does."""
+    path = folder / f"recall-{items}-{entities}.db"
+    if not path.exists():
+        begun = time.perf_counter()
+        count = build(path, items, entities, ruleset, embed=lambda memory: memory.embed() if embedder else None)
+        took, size = time.perf_counter() - begun, path.stat().st_size / 1e9
+        print(f"{count} item versions in {took:.0f} s, {size:.2f} GB", file=sys.stderr)
+    with path.open("rb") as file:
+        while file.read(1 << 24):
+            pass
+    return path
+
+
+def _spread(ms: Sequence[float]) -> dict[str, float]:
+    return {"p50": round(statistics.median(ms), 2), "p99": round(statistics.quantiles(ms, n=100)[98], 2)}
+
+
+def _steady() -> dict[str, float]:
+    """The same half millisecond of work two thousand times: what of a p99 is the machine's own."""
+    ms: list[float] = []
+    for _ in range(2000):
+        begun = time.perf_counter()
+        sum(number * number % 7 for number in range(12_000))
+        ms.append((time.perf_counter() - begun) * 1000)
+    return _spread(ms)
 
 
 def erasure(items: int, entities: int, times: int, at: Path | None) -> dict[str, Any]:
@@ -192,8 +221,8 @@ def main() -> None:
     back.add_argument("files", nargs="+")
     back.add_argument("--show", type=int, default=40, help="misses to print")
     speed = parts.add_parser("latency")
-    speed.add_argument("--items", type=int, default=100_000)
-    speed.add_argument("--entities", type=int, default=1000)
+    speed.add_argument("--items", type=int, nargs="+", default=[100_000], help="of each store")
+    speed.add_argument("--entities", type=int, nargs="+", default=[1000], help="of each store")
     speed.add_argument("--asks", type=int, default=2000)
     speed.add_argument("--at", type=Path, help="folder that keeps the store for the next run (default: thrown away)")
     gone = parts.add_parser("erasure")
@@ -207,7 +236,8 @@ def main() -> None:
     elif given.what == "erasure":
         print(json.dumps(erasure(given.items, given.entities, given.times, given.at), indent=1))
     else:
-        print(json.dumps(latency(given.items, given.entities, given.asks, given.at), indent=1))
+        sizes = list(zip(given.items, given.entities, strict=True))
+        print(json.dumps(latency(sizes, given.asks, given.at), indent=1))
 
 
 if __name__ == "__main__":
