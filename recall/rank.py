@@ -71,6 +71,7 @@ class Recalled:
     unserved: Mapping[str, str] = field(default_factory=dict)  # route that could not be asked → why
     filters: Filters = field(default_factory=Filters)
     proposed: tuple[Hit, ...] = ()  # all that the routes proposed and filters kept, the hits first
+    guesses: tuple[Hit, ...] = ()  # of the kind asked for, left out as too far to be answers
     turns: tuple[TurnHit, ...] = ()  # what was said that bears on it, where that was asked for: no memory
     related: tuple[Related, ...] = ()  # the paths behind hits of the route "relation", in their order
 
@@ -114,7 +115,8 @@ def recall(
             hits, expanded = wider, (*others, *(form for form in forms if form in there))
     if rerank is not None:
         hits = reranked(hits, rerank, asked, book)
-    return Recalled(tuple(hits[:top]), asked, expanded, routes.left_out, routes.unserved, filters, tuple(hits))
+    shown, left = tuple(hits[:top]), routes.left_out
+    return Recalled(shown, asked, expanded, left, routes.unserved, filters, tuple(hits), routes.guesses)
 
 
 def reranked(hits: Sequence[Hit], rerank: Reranker, asked: Asked, book: QuestionBook) -> list[Hit]:
@@ -150,6 +152,7 @@ class _Search:
         self._shares: Callable[[str], object] = re.compile(probed).search if probed else lambda _: None
         self._known: dict[int, MemoryItem] = {}  # newest versions by the items' numbers
         self._near: list[tuple[MemoryItem, float]] | None = None
+        self.guesses: tuple[Hit, ...] = ()  # of the last words asked by
         self._weak: set[str] = set()  # items that share but single characters with the question
         self._far: set[str] = set()  # items that are nearest, and still too far to be an answer by that alone
         self._about: set[str] = set()  # items near enough for one of the kind that is asked for
@@ -186,19 +189,19 @@ class _Search:
                     continue
                 items[item.id] = shown
                 routes.setdefault(item.id, {})[name] = Found(rank, close)
-        far = [
+        far = {
             each for each, by in routes.items()
             if ("exact" not in by or by["exact"].closeness <= self._guess) and self._guessed(items[each], by)
-        ]  # fmt: skip
-        for id_ in far:
-            del routes[id_]
+        }  # fmt: skip
         if far:
             self.left_out["nearness"] = len(far)  # of the last words asked by
         weights = {name: self.book.number(f"route.{name}", 1) for name in ROUTES if proposals[name]}
         k = self.book.number("fusion_rank", 1)
         most = sum(weights.values()) / (k + 1)
         found = [self._weighed(items[id_], by, weights, k, most) for id_, by in routes.items()]
-        return sorted(found, key=_order)
+        found.sort(key=_order)
+        self.guesses = tuple(hit for hit in found if hit.item.id in far and "exact" in hit.routes)
+        return [hit for hit in found if hit.item.id not in far]
 
     def _outside(self, wanted: Range, item: MemoryItem) -> bool:
         """Whether an item is no answer to a question for a range; a time may be a label instead of a range: the

@@ -55,7 +55,9 @@ class _Search:
     def __init__(
         self, tx: Reading, answer: Recalled, book: QuestionBook, filters: Filters, embedder: Embedder | None
     ) -> None:
-        self.tx, self.asked, self.hits, self.book, self.embedder = tx, answer.asked, answer.hits, book, embedder
+        self.tx, self.asked, self.book, self.embedder = tx, answer.asked, book, embedder
+        # What was too far to be an answer may have been said in a turn that is one.
+        self.hits = (*answer.hits, *answer.guesses)
         self.pool = int(book.number("turn.pool", 50))
         self.within = _within(tx, answer.asked, filters)
         self.unserved: dict[str, str] = {}
@@ -131,7 +133,7 @@ class _Search:
         return self._ranked(found)
 
     def _items(self) -> dict[int, Found]:
-        """The turns on which the items rest that answer the question: said there, asked for there."""
+        """The turns on which the items rest that may answer the question: said there, asked for there."""
         placed: dict[str, Found] = {}
         for rank, hit in enumerate(self.hits, 1):
             item = hit.item
