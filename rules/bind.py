@@ -117,7 +117,7 @@ def _placed(turn: Turn, candidate: Candidate, known: Known, book: Book, look: Lo
         if found.item is None and not found.rivals and draft.qualifier is None:
             return draft._replace(qualifier="", binding="named")
         return _settled(draft, found, candidate, book)
-    if candidate.act == "adjust" and candidate.qualifier:  # it is named: nothing else can be meant
+    if candidate.act in {"adjust", "correct"} and candidate.qualifier:  # it is named: nothing else can be meant
         found = look.by_label(candidate.qualifier, entity)
         return _settled(draft, found, candidate, book)
     asked = _asked(turn, candidate, known, book, draft, look)

@@ -20,6 +20,7 @@ from .dating import dated
 from .fitting import fits
 from .fragments import fragments
 from .frames import Frame, frame
+from .labels import key
 from .moves import split_moves
 from .owners import spoken_of
 from .parts import part_of
@@ -272,6 +273,8 @@ def _filled(
     if open_label:
         form = base.get("form", "bare")
         base |= {"slot": None, "qualifier": None, "form": form, "rule": rule.file.ref if rule else "law.bare@1"}
+        if rule is None and base["act"] == "correct" and around.inherited and not around.attribute:
+            base["qualifier"] = _said_wrong(book, around.label)
         base["kind"] = place.kind
         return Candidate(**base)
     assert rule is not None
@@ -289,6 +292,13 @@ def _filled(
         qualifier = rule.file.take.qualifier[6:]
     base |= {"slot": rule.file.slot, "qualifier": qualifier, "rule": rule.file.ref}
     return Candidate(**base)
+
+
+def _said_wrong(book: Book, label: str) -> str | None:
+    """What was said to be wrong, where it is named: "the zip code was wrong, it's 94105" corrects nothing else."""
+    words = [word for word in key(label).split() if word not in book.lex.light]
+    named = " ".join(words)
+    return named if named and named not in book.lex.general else None
 
 
 def _known_label(seen: View, book: Book, rule: Rule, place: Place) -> str | None:
