@@ -287,8 +287,10 @@ class Reader:
         from .store.lookup import deciders
 
         conversation = asked.pop("window", None)
-        with self.store.reading(self.namespace) as tx:
-            erased = self._erased(tx)
+        erased = None
+        if self.settings.trace:
+            with self.store.reading(self.namespace) as tx:
+                erased = self._erased(tx)
         answer = self.answer(question, **asked, traced=False)
         # A window is of the present: it says nothing of what was true or known at another time.
         present = answer.asked.as_of is None and answer.asked.known_at is None

@@ -32,7 +32,6 @@ _KINDS = {
 }
 _ALIKE = 0.8  # of a template question must stand in a question that is to be the same
 GUESSED = 0.5  # how surely a slot is meant of which only the kind of value was asked for
-_BY_STEM = 0.8  # what a label counts that shares stems with the one asked for, but no word: lender, lending
 
 
 class QuestionError(IntakeError):
@@ -457,7 +456,7 @@ def label_fit(book: QuestionBook, label: Sequence[str], qualifier: str, entity: 
         if shared:
             best = max(best, 2 * (shared + len(about)) / (len(words) + len(about) + len(meant)))
         elif not best and (shared := len(book.wording.stems(words) & _stems_of(book.wording, tuple(label)))):
-            stems = max(stems, _BY_STEM * 2 * shared / (len(words) + len(asked)))
+            stems = max(stems, book.number("by_stem", 0.8) * 2 * shared / (len(words) + len(asked)))
     return min(best or stems, 1.0)
 
 

@@ -155,9 +155,9 @@ def adjustment_by(mention: Mention, operator: Operator, book: Book) -> Adjustmen
     part = value.amount if isinstance(value, NumberValue) and value.unit is None else None
     if part is not None and 0 < part < 1 and operator in {"add", "subtract"} and not _DECIMAL.search(mention.text):
         return Adjustment(operator="multiply", factor=1 + part if operator == "add" else 1 - part)
-    times = isinstance(value, QuantityValue) and book.lex.said["times_unit"].fullmatch(value.unit or "")
-    if times and isinstance(value, QuantityValue) and value.amount is not None and operator == "add":
-        return Adjustment(operator="multiply", factor=1 + value.amount)
+    counted = value if isinstance(value, QuantityValue) and operator == "add" else None
+    if counted and counted.amount is not None and book.lex.said["times_unit"].fullmatch(counted.unit or ""):
+        return Adjustment(operator="multiply", factor=1 + counted.amount)
     return Adjustment.model_validate({"operator": operator, "by": value})
 
 

@@ -354,22 +354,21 @@ def _converted(value: NumberValue, kind: str) -> Value:
     return value
 
 
-_LEAST_SCALE = 1000  # k and 千; a dozen or a hundred is said again
 _DIGITS = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 
 
 def _in_scale(value: Value, candidate: Candidate, target: MemoryItem, book: Book) -> Value:
     """ "80k", then "make it 90": a bare number in the thousands, millions or 万 of the figure that it replaces."""
-    known, said, again = target.value, _DIGITS.findall(target.surface), _DIGITS.findall(candidate.surface)
     if candidate.act not in {"change", "correct"} or not isinstance(value, NumberValue) or value.unit or value.per:
         return value
+    known, said, again = target.value, _DIGITS.findall(target.surface), _DIGITS.findall(candidate.surface)
     if not isinstance(known, MoneyValue | QuantityValue) or known.amount is None or value.amount is None:
         return value
     if len(said) != 1 or len(again) != 1 or Decimal(again[0]) != value.amount or not (figure := Decimal(said[0])):
         return value
     scale = known.amount / figure
     near = figure / book.same_scale <= value.amount <= figure * book.same_scale
-    if scale < _LEAST_SCALE or value.amount >= scale or not near:
+    if scale < book.least_scale or value.amount >= scale or not near:
         return value
     return value.model_copy(update={"amount": value.amount * scale})
 

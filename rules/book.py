@@ -154,6 +154,7 @@ class Book:
     event_days: frozenset[str] = frozenset()  # words that only say that an event has a day: 开售日, "launch day"
     recent_turns: int = 12
     nearer_by: int = 4
+    least_scale: int = 1000  # of a figure that a bare number may stand in: k, 千
     same_scale: int = 10  # times by which a bare number and the figure before "k" may differ
     _event_labels: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
 
@@ -278,6 +279,7 @@ def compile_book(ruleset: RulesetLike) -> Book:
         recent_turns=int(table("settings.bind").get("recent_turns", "12")),
         nearer_by=int(table("settings.bind").get("nearer_by", "4")),
         same_scale=int(table("settings.bind").get("same_scale", "10")),
+        least_scale=int(table("settings.bind").get("least_scale", "1000")),
         families={name: tuple(slots) for name, slots in sorted(families.items())},
     )
 
